@@ -1,0 +1,61 @@
+# Every target sets up what it needs, from nothing but python3, make and the package registries.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+UV_VERSION := 0.13.7
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help
+help: ## list every target
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
+
+.PHONY: setup
+setup: $(STAMP) ## make .venv with everything pinned in requirements.lock
+
+$(BIN)/uv:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Switchyard needs Python 3.11 or newer; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+$(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
+	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
+	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+.PHONY: lock
+lock: $(BIN)/uv ## resolve the dependencies anew into requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	  --no-annotate --all-extras --group dev --group build pyproject.toml -o requirements.lock
+
+.PHONY: lint
+lint: setup ## ruff, mypy --strict, import-linter, squawk
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/squawk --config .squawk.toml migrations/sql/*.up.sql
+
+.PHONY: format
+format: setup ## let ruff rewrite what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: test test-unit test-integration test-acceptance test-cluster test-containers
+test: test-unit test-integration test-acceptance test-cluster test-containers ## the whole test suite
+test-unit: setup ## no database, no network
+	$(PYTEST) tests/unit
+test-integration: setup ## real Postgres, SQS and object store
+	$(PYTEST) tests/integration tests/model
+test-acceptance: setup ## the spawned commands, real signals
+	$(PYTEST) tests/acceptance
+test-cluster: setup ## real Kubernetes API server and Argo controller
+	$(PYTEST) tests/cluster
+test-containers: setup ## the tests marked database, in a container's Postgres and on Postgres 15
+	$(PYTEST) -m database tests --postgres=container
+	$(PYTEST) -m database tests --postgres=15

@@ -1,0 +1,56 @@
+"""The one small interface behind which everything that conductor can do lives.
+
+A third party registers a factory under the entry point group `switchyard.handlers`; its name is the action's `type`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, runtime_checkable
+from uuid import UUID
+
+from switchyard.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One claimed action, as a handler sees it. Every attempt of a run carries the same (uuid, run)."""
+
+    uuid: UUID
+    run: int
+    attempt: int  # 1 for the first dispatch of the run
+    last_attempt: bool  # no retry will follow this one
+    action_name: str
+    workflow: str | None
+    callback: str | None
+    parent_uuid: UUID | None
+    parameters: Mapping[str, Any]
+    correlation_id: str | None
+    created_at: datetime
+
+    @property
+    def name(self) -> str:
+        """What a backend knows this execution by: the uuid, with `-rN` from the second run."""
+        return str(self.uuid) if self.run == 1 else f"{self.uuid}-r{self.run}"
+
+
+@runtime_checkable
+class Handler(Protocol):
+    """Dispatches one action. Cancelling `dispatch` tells it to stop: its outcome will not be written."""
+
+    async def start(self) -> None:
+        """Open what all dispatches share; raises where it can never work."""
+
+    async def dispatch(self, work: Work) -> Outcome:
+        """Do it, and say what it came to. An exception that escapes counts as Retry."""
+
+    async def close(self) -> None:
+        """Let go of what `start` opened."""
+
+
+@runtime_checkable
+class BatchHandler(Handler, Protocol):
+    """A handler that answers for many at once, without waiting for anything."""
+
+    def dispatch_all(self, works: Sequence[Work]) -> Sequence[Outcome]:
+        """The outcomes, in the order of the works."""
