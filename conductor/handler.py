@@ -1,6 +1,6 @@
 """The one small interface behind which everything that conductor can do lives.
 
-A third party registers a factory under the entry point group `switchyard.handlers`; its name is the action's `type`.
+A third party registers a factory under the entry point group `switchyard.handlers`, named like the `type`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -23,9 +23,9 @@ class HandedOver:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Not this time. `delay` is what the other side asked for (Retry-After), in seconds; else the policy decides.
+    """Not this time. `delay` is what the other side asked for, in seconds; else the policy decides.
 
-    `sent` tells whether anything may have reached the other side: at-most-once retries only where nothing did.
+    `sent`: something may have reached the other side. At-most-once retries only where nothing did.
     """
 
     error: str
