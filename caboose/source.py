@@ -1,0 +1,63 @@
+"""What a backend looks like to caboose's core: a source of observations that it can look at, stop and forget.
+
+A source tells what it sees and keeps no promise about order or repetition: the ledger's roll-up and the core's
+idempotent steps do the rest. It may tell the same thing twice; it must tell every end at least once until it has
+been told to forget it. It never writes to the ledger.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+from uuid import UUID
+
+from switchyard.status import Status
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a source saw of one execution, at one time."""
+
+    uuid: UUID
+    run: int
+    status: Status | None  # None: it was there and is gone; the core decides after a grace, by a fresh look
+    error: str | None = None
+    fatal: bool = False  # exit code 65: no retry at any level
+    exit_code: int | None = None
+    output: Mapping[str, Any] | None = None  # output parameters; the output file in the store goes first
+    record: bytes | None = None  # the whole resource, state or exit record, for the archive; with every end
+    detail: Mapping[str, Any] = field(default_factory=dict)  # for the event: times, node, worker; never decides
+    handle: Any = None  # the source's own: what `forget` and `log` need
+
+
+@runtime_checkable
+class Source(Protocol):
+    """One backend. All methods raise `switchyard.errors.Transient` where trying again can help."""
+
+    name: str
+
+    async def start(self) -> None:
+        """Open connections; raises where it can never work."""
+
+    def observations(self) -> AsyncIterator[Observation]:
+        """Everything that is there, then every change, until closed. Slow consumers slow it down."""
+
+    def present(self, uuid: UUID, run: int) -> bool | None:
+        """Whether it was there when last seen; None: this source cannot tell without a look."""
+
+    async def look(self, uuid: UUID, run: int) -> Observation | None:
+        """A fresh look, by name, past every cache; None: it is not there."""
+
+    async def log(self, observation: Observation) -> bytes | None:
+        """The log's tail of what ended, where the backend kept one."""
+
+    async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
+        """Ask the backend to stop it. Not there, or ended already, is no error."""
+
+    async def forget(self, observation: Observation) -> None:
+        """Delete or acknowledge what was observed, and only that; idempotent."""
+
+    async def ready(self) -> bool:
+        """Whether it has seen the whole of its backend and still hears from it."""
+
+    async def close(self) -> None:
+        """Stop observing and let go of the connections."""
