@@ -1,8 +1,8 @@
 """What a backend looks like to caboose's core: a source of observations that it can look at, stop and forget.
 
-A source tells what it sees and keeps no promise about order or repetition: the ledger's roll-up and the core's
-idempotent steps do the rest. It may tell the same thing twice; it must tell every end at least once until it has
-been told to forget it. It never writes to the ledger.
+A source tells what it sees and keeps no promise about order or repetition: the ledger's roll-up and the
+core's idempotent steps do the rest. It may tell the same thing twice; it must tell every end at least once
+until it has been told to forget it. It never writes to the ledger.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -25,7 +25,7 @@ class Observation:
     exit_code: int | None = None
     output: Mapping[str, Any] | None = None  # output parameters; the output file in the store goes first
     record: bytes | None = None  # the whole resource, state or exit record, for the archive; with every end
-    detail: Mapping[str, Any] = field(default_factory=dict)  # for the event: times, node, worker; never decides
+    detail: Mapping[str, Any] = field(default_factory=dict)  # for the event; never decides
     handle: Any = None  # the source's own: what `forget` and `log` need
 
 
