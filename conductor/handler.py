@@ -41,16 +41,38 @@ class Handler(Protocol):
     async def start(self) -> None:
         """Open what all dispatches share; raises where it can never work."""
 
-    async def dispatch(self, work: Work) -> Outcome:
+    async def dispatch(self, work: Work, /) -> Outcome:
         """Do it, and say what it came to. An exception that escapes counts as Retry."""
 
     async def close(self) -> None:
         """Let go of what `start` opened."""
 
 
+@dataclass(frozen=True, slots=True)
+class HandlerContext:
+    """What every handler may use of the program around it."""
+
+    config: Any
+    store: Any
+    secrets: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Many claimed actions as columns, in the order of the claim: nothing is made per action."""
+
+    action_name: str
+    uuids: Sequence[UUID]
+    runs: Sequence[int]
+    attempts: Sequence[int]  # of this dispatch: 1 for the first
+
+    def __len__(self) -> int:
+        return len(self.uuids)
+
+
 @runtime_checkable
 class BatchHandler(Handler, Protocol):
     """A handler that answers for many at once, without waiting for anything."""
 
-    def dispatch_all(self, works: Sequence[Work]) -> Sequence[Outcome]:
-        """The outcomes, in the order of the works."""
+    def dispatch_all(self, batch: Batch, /) -> Outcome | Sequence[Outcome]:
+        """One outcome that stands for all of them, or one for each in their order."""

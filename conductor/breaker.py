@@ -1,0 +1,54 @@
+"""The breaker: errors that match a pattern slow an action's rate, successes bring it back.
+
+Its factor lives in this process alone and is never written down: a restart begins at the configured rate.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from switchyard.outcome import Failed, HandedOver, Outcome, Retry, Success
+
+Matcher = Callable[[Retry | Failed], bool]
+
+
+def by_status(codes: Sequence[range]) -> Matcher:
+    """Match the status code that a handler put into its outcome's detail."""
+
+    def matches(outcome: Retry | Failed) -> bool:
+        status = outcome.detail.get("status")
+        return isinstance(status, int) and any(status in span for span in codes)
+
+    return matches
+
+
+def by_error(pattern: str) -> Matcher:
+    """Match a regular expression anywhere in the error's text."""
+    expression = re.compile(pattern)
+    return lambda outcome: expression.search(outcome.error) is not None
+
+
+def all_of(matchers: Sequence[Matcher]) -> Matcher:
+    """Match where every part of one pattern does."""
+    return lambda outcome: all(matcher(outcome) for matcher in matchers)
+
+
+class Breaker:
+    """A factor between the floor and 1, moved by what dispatches came to."""
+
+    def __init__(
+        self, patterns: Sequence[Matcher], *, slow_by: float, floor: float, recover_by: float
+    ) -> None:
+        self._patterns = patterns
+        self._slow_by = slow_by
+        self._floor = floor
+        self._recover_by = recover_by
+        self.factor = 1.0
+
+    def observe(self, outcome: Outcome) -> bool:
+        """Take one outcome into account; True where the factor changed."""
+        before = self.factor
+        if isinstance(outcome, Success | HandedOver):
+            self.factor = min(1.0, self.factor * self._recover_by)
+        elif isinstance(outcome, Retry | Failed) and any(match(outcome) for match in self._patterns):
+            self.factor = max(self._floor, self.factor * self._slow_by)
+        return self.factor != before

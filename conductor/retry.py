@@ -1,0 +1,61 @@
+"""When a dispatch is tried again: exponential backoff with full jitter, under a cap, for so many attempts."""
+
+import random
+from dataclasses import dataclass
+from typing import Protocol
+
+from switchyard.outcome import Retry
+
+LONGEST_ASKED = 86_400.0  # what another side may ask us to wait, however high its number
+
+
+class Policy(Protocol):
+    """The `retry` of an action, as configured; durations in seconds."""
+
+    @property
+    def attempts(self) -> int: ...
+    @property
+    def base(self) -> float: ...
+    @property
+    def factor(self) -> float: ...
+    @property
+    def max(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Wait so many seconds, then dispatch again."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Exhausted:
+    """That was the last attempt."""
+
+
+def ceiling(policy: Policy, attempt: int) -> float:
+    """The longest wait after this attempt (1 for the first), before jitter."""
+    try:
+        return min(policy.max, policy.base * policy.factor ** (attempt - 1))
+    except OverflowError:
+        return policy.max
+
+
+def is_last(policy: Policy, attempt: int) -> bool:
+    """Whether no retry may follow this attempt."""
+    return attempt >= policy.attempts
+
+
+def after(policy: Policy, attempt: int, outcome: Retry, *, chance: random.Random) -> Again | Exhausted:
+    """What follows a Retry: a drawn wait, or what the other side asked for, or the end of patience.
+
+    An asked wait is kept and jittered upwards by the base, so that all who were told the same do not return
+    together; the cap does not cut it, for coming back sooner would only spend the next attempt.
+    """
+    if is_last(policy, attempt):
+        return Exhausted()
+    if outcome.delay is not None:
+        asked = min(max(outcome.delay, 0.0), LONGEST_ASKED)
+        return Again(asked + chance.uniform(0.0, policy.base))
+    return Again(chance.uniform(0.0, ceiling(policy, attempt)))

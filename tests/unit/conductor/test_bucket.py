@@ -1,0 +1,80 @@
+"""The bucket's promise, on a clock that the test moves."""
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conductor.bucket import Bucket
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+steps = st.lists(st.tuples(st.floats(0, 5), st.integers(0, 50), st.integers(0, 10)), max_size=60)
+
+
+@given(st.floats(0.1, 100), st.integers(1, 200), steps)
+def test_every_window_stays_under_rate_times_time_plus_burst(
+    rate: float, burst: int, moves: list[tuple[float, int, int]]
+) -> None:
+    clock = Clock()
+    bucket = Bucket(rate, burst, clock)
+    taken: list[tuple[float, int]] = []
+    for pause, wanted, unused in moves:
+        clock.now += pause
+        got = bucket.take(wanted)
+        back = min(got, unused)
+        bucket.put_back(back)
+        assert 0 <= got <= wanted
+        taken.append((clock.now, got - back))
+    for i, (start, _) in enumerate(taken):
+        total = 0
+        for end, count in taken[i:]:
+            total += count
+            assert total <= burst + rate * (end - start) + 1e-6
+
+
+@given(st.floats(0.1, 100), st.floats(0.01, 1))
+def test_the_wait_ends_when_a_token_is_there(rate: float, factor: float) -> None:
+    clock = Clock()
+    bucket = Bucket(rate, 1, clock)
+    bucket.slow_to(factor)
+    assert bucket.wait() == 0
+    assert bucket.take(1) == 1
+    wait = bucket.wait()
+    assert math.isclose(wait, 1 / (rate * factor), rel_tol=1e-6)
+    clock.now += wait * 0.99
+    assert bucket.take(1) == 0
+    clock.now += wait * 0.02
+    assert bucket.take(1) == 1
+
+
+def test_a_slowed_bucket_refills_at_its_share() -> None:
+    clock = Clock()
+    bucket = Bucket(100, 100, clock)
+    assert bucket.take(1000) == 100
+    bucket.slow_to(0.5)
+    clock.now += 1
+    assert bucket.take(1000) == 50
+    assert bucket.factor == 0.5
+
+
+def test_a_clock_that_goes_back_gives_nothing() -> None:
+    clock = Clock()
+    bucket = Bucket(10, 5, clock)
+    assert bucket.take(5) == 5
+    clock.now -= 100
+    assert bucket.take(5) == 0
+
+
+def test_a_burst_below_one_still_lets_one_through() -> None:
+    bucket = Bucket(0.5, 0, Clock())
+    assert bucket.take(3) == 1
