@@ -1,0 +1,88 @@
+"""The real parts that the tests stand on; tests/parts has one file a part."""
+
+from collections.abc import Generator, Iterator
+
+import pytest
+
+from tests.parts import logs
+from tests.parts.database import Database, Template
+from tests.parts.postgres import UNSAFE, Existing, Postgres, Server, binaries
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--postgres",
+        default="embedded",
+        help="the server to test on: embedded, a version that Debian has (15), container, or a URL",
+    )
+
+
+def pytest_sessionstart() -> None:
+    logs.begin_session()
+
+
+def pytest_runtest_setup() -> None:
+    logs.begin_test()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        report.sections += [(f"Log of {name}", text) for name, text in logs.of_this_test()]
+    return report
+
+
+@pytest.fixture(scope="session")
+def postgres(pytestconfig: pytest.Config) -> Iterator[Postgres]:
+    """The session's shared server; `.url(dbname)`. Do not stop it: take `own_postgres` for that."""
+    server = _shared(pytestconfig.getoption("--postgres"))
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def template(postgres: Postgres) -> Iterator[Template]:
+    """The migrated template of this session's databases."""
+    template = Template(postgres)
+    yield template
+    template.drop()
+
+
+@pytest.fixture
+def database(template: Template, request: pytest.FixtureRequest) -> Iterator[Database]:
+    """A fresh migrated database; at the end of the test `switchyard.verify()` must find nothing.
+
+    A test that breaks the ledger on purpose says so with `@pytest.mark.breaks_ledger`.
+    """
+    with template.clone() as database:
+        yield database
+        if not request.node.get_closest_marker("breaks_ledger"):
+            assert database.execute("select * from switchyard.verify()") == []
+
+
+@pytest.fixture
+def own_postgres(pytestconfig: pytest.Config) -> Iterator[Server]:
+    """A durable server of the test's own, to stop, restart or crash; its databases are not migrated."""
+    kind = pytestconfig.getoption("--postgres")
+    server = Server(binaries(kind if kind.isdigit() else "embedded"), {})
+    server.start()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def standby(own_postgres: Server) -> Iterator[Server]:
+    """A streaming replica of `own_postgres`, hot; `.promote()` makes it a primary."""
+    server = Server(own_postgres.binaries, {}, primary=own_postgres)
+    server.start()
+    yield server
+    server.close()
+
+
+def _shared(kind: str) -> Postgres:
+    if "://" in kind:
+        return Existing(kind)
+    server = Server(binaries(kind), UNSAFE)
+    server.start()
+    return server

@@ -1,0 +1,45 @@
+"""The Postgres fixtures do to a server what their names say."""
+
+import psycopg
+import pytest
+
+from tests.parts.database import Database
+from tests.parts.postgres import Postgres, Server
+from tests.waiting import until
+
+
+def _on(server: Postgres) -> Database:
+    return Database("postgres", server.url())
+
+
+@pytest.mark.database
+def test_the_shared_server_answers(postgres: Postgres) -> None:
+    assert _on(postgres).execute("select 1") == [(1,)]
+
+
+def test_what_was_committed_survives_a_crash(own_postgres: Server) -> None:
+    with _on(own_postgres).connect() as connection:
+        connection.execute("create table kept as select 42 as answer")
+        own_postgres.crash()
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("select 1")
+    assert _on(own_postgres).execute("select answer from kept") == [(42,)]
+    assert "not properly shut down" in own_postgres.process.log.read_text()
+
+
+def test_a_stopped_server_refuses_and_comes_back_on_the_same_port(own_postgres: Server) -> None:
+    own_postgres.stop()
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(own_postgres.url())
+    own_postgres.start()
+    assert _on(own_postgres).execute("show fsync") == [("on",)]
+
+
+def test_the_standby_follows_and_can_be_promoted(own_postgres: Server, standby: Server) -> None:
+    _on(own_postgres).execute("create table followed ()")
+    until(lambda: _on(standby).execute("select 1 where to_regclass('followed') is not null"))
+    with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+        _on(standby).execute("create table refused ()")
+    own_postgres.kill()
+    standby.promote()
+    assert _on(standby).execute("select pg_is_in_recovery()") == [(False,)]

@@ -1,0 +1,41 @@
+"""The parts' logs: kept in the checkout's results/parts until the next session, shown when a test fails."""
+
+import shutil
+from itertools import count
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[2] / "results" / "parts"
+SHOWN = 6000
+
+_number = count(1)
+_marks: dict[Path, int] = {}
+
+
+def begin_session() -> None:
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    _marks.clear()
+
+
+def new(name: str) -> Path:
+    """A log file for a part that is about to start."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    path = FOLDER / f"{next(_number):03}-{name}.log"
+    path.touch()
+    _marks[path] = 0
+    return path
+
+
+def begin_test() -> None:
+    """From here on, what is logged belongs to the test that starts now."""
+    for path in _marks:
+        _marks[path] = path.stat().st_size if path.exists() else 0
+
+
+def of_this_test() -> list[tuple[str, str]]:
+    """Name and text of each log that grew during this test, cut to its end."""
+    grown = []
+    for path, mark in _marks.items():
+        text = path.read_bytes()[mark:] if path.exists() else b""
+        if text:
+            grown.append((path.name, text[-SHOWN:].decode(errors="replace")))
+    return grown

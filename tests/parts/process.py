@@ -1,0 +1,90 @@
+"""A part that runs as a child process: its log, its end, and how it dies on purpose."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+from tests.parts import logs
+
+
+class Process:
+    """One server process of ours, with its output in a log that failing tests show."""
+
+    def __init__(
+        self,
+        name: str,
+        argv: Sequence[str | Path],
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        user: str | None = None,
+    ) -> None:
+        self.name = name
+        self.argv = [str(word) for word in argv]
+        self.env = env
+        self.cwd = cwd
+        self.user = user
+        self.log = logs.new(name)
+        self._child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._child is not None, f"{self.name} is not running"
+        return self._child.pid
+
+    def running(self) -> bool:
+        return self._child is not None and self._child.poll() is None
+
+    def start(self) -> None:
+        assert not self.running(), f"{self.name} is running already"
+        with self.log.open("ab") as out:
+            self._child = subprocess.Popen(
+                self.argv,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                cwd=self.cwd,
+                env=self.env,
+                user=self.user,
+                start_new_session=True,  # Ctrl-C is for pytest, which then stops its parts in order
+            )
+
+    def stop(self, sign: signal.Signals = signal.SIGTERM, seconds: float = 20) -> None:
+        """Ask it to end; one that does not is killed."""
+        if self._child is None:
+            return
+        self._child.send_signal(sign)
+        try:
+            self._child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self._child = None
+
+    def kill(self) -> None:
+        """End it and all it has started with SIGKILL, as a power cut would."""
+        if self._child is None:
+            return
+        family = [psutil.Process(self._child.pid), *psutil.Process(self._child.pid).children(recursive=True)]
+        for member in family:
+            _kill(member)
+        self._child.wait()
+        psutil.wait_procs(family, timeout=10)
+        self._child = None
+
+    def pause(self) -> None:
+        """Stop it without a word (SIGSTOP): it keeps its sockets and answers nothing."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        os.kill(self.pid, signal.SIGCONT)
+
+
+def _kill(member: psutil.Process) -> None:
+    try:
+        member.kill()
+    except psutil.NoSuchProcess:
+        return
