@@ -1,0 +1,66 @@
+"""Where an execution's files are in the object store, and how the work is told.
+
+Every run has a folder of its own. What runs is given two URLs: of its input, and of that folder, under which
+it writes `output.json` and whatever files the output names. The same two go to local processes and pods by
+environment, to Argo by parameter, to Step Functions and SQS in the message.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The keys of one run. Callbacks that leave files have the same places in a folder of their own."""
+
+    uuid: UUID
+    run: int
+    kind: str = "executions"
+
+    @property
+    def folder(self) -> str:
+        """The prefix of all of them, without a slash at its end."""
+        return f"{self.kind}/{self.uuid}/r{self.run}"
+
+    @property
+    def input(self) -> str:
+        """The action's parameters, written before the submit."""
+        return f"{self.folder}/input.json"
+
+    @property
+    def output(self) -> str:
+        """What the work wrote."""
+        return f"{self.folder}/output.json"
+
+    @property
+    def workflow(self) -> str:
+        """The whole resource, state or exit record; written once, before the event that tells of it."""
+        return f"{self.folder}/workflow.json"
+
+    @property
+    def log(self) -> str:
+        """What the work said, where the backend kept it."""
+        return f"{self.folder}/log.txt"
+
+    @property
+    def cancel(self) -> str:
+        """Asks a worker to stop."""
+        return f"{self.folder}/cancel"
+
+
+def told(places: Places, correlation_id: str | None, url_of: Callable[[str], str]) -> dict[str, str]:
+    """What the work has to know, by the names it goes under everywhere: action-uuid, run, input, ..."""
+    return {
+        "action-uuid": str(places.uuid),
+        "run": str(places.run),
+        "input": url_of(places.input),
+        "output": url_of(places.folder),
+        "correlation-id": correlation_id or "",
+    }
+
+
+def environment(places: Places, correlation_id: str | None, url_of: Callable[[str], str]) -> dict[str, str]:
+    """The same as environment variables: SWITCHYARD_ACTION_UUID, _RUN, _INPUT, _OUTPUT, _CORRELATION_ID."""
+    pairs = told(places, correlation_id, url_of).items()
+    return {f"SWITCHYARD_{name.upper().replace('-', '_')}": value for name, value in pairs}

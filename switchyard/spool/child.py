@@ -1,0 +1,75 @@
+"""Starting the process itself: own session, limits, nothing inherited but three descriptors."""
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+class Child(NamedTuple):
+    """A running process and the ends we read its words from."""
+
+    pid: int
+    stdout: int
+    stderr: int
+
+
+def spawn(job: dict[str, Any], folder: Path) -> Child:
+    """Fork and execute; raises OSError with the reason where the command cannot be executed."""
+    out, err, broken = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
+    pid = os.fork()
+    if pid == 0:
+        _become(job, folder, out[1], err[1], broken[1])
+    for _, write_end in (out, err, broken):
+        os.close(write_end)
+    with os.fdopen(broken[0], "rb") as reasons:
+        reason = reasons.read()
+    if reason:
+        os.waitpid(pid, 0)
+        os.close(out[0])
+        os.close(err[0])
+        raise OSError(reason.decode(errors="replace"))
+    return Child(pid, out[0], err[0])
+
+
+def adopt_orphans() -> None:
+    """Grandchildren whose parent died become ours, so that none outlives the execution unseen."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _become(job: dict[str, Any], folder: Path, out: int, err: int, broken: int) -> None:
+    """In the child: never returns."""
+    try:
+        os.setsid()
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        _limit(job)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        os.chdir(job.get("directory") or folder)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
+        os.execvpe(job["argv"][0], job["argv"], job["environment"])  # noqa: S606 - no shell is the point
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the parent must hear it and we must go
+        os.write(broken, f"{job['argv'][0]}: {getattr(error, 'strerror', None) or error}".encode())
+    finally:
+        os._exit(127)
+
+
+def _limit(job: dict[str, Any]) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory := job.get("memory"):
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+
+def _prctl(option: int, value: int) -> None:
+    """Linux alone has it; elsewhere an orphan is not noticed, and nothing else changes."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
