@@ -1,0 +1,91 @@
+"""Every error of ours, in one tree. Each message is a sentence for people; none carries a secret.
+
+SwitchyardError                 1
+├── ConfigError                78  the configuration or the machine has to change first
+│   ├── NotDirect              78  a transaction-pooling proxy is between us and Postgres
+│   ├── AddressInUse           78  somebody else has the port
+│   └── EmbeddedPostgresError  78  a Postgres of one's own cannot start here
+├── BadInput                   65  the same input never works
+├── Transient                  75  the same again may work later
+│   └── DatabaseUnavailable    75
+└── StoreError                  1  the object store said no
+    ├── StoreMissing            1  there is no such object
+    ├── StoreUnavailable       75  also Transient: full disk, time-out, throttling
+    ├── StoreBadKey            65  also BadInput: a key that no store takes
+    └── StoreTooLarge          65  also BadInput: larger than the caller's limit
+
+A program ends with the `exit_code` of what escapes it; `transient` says whether to try again.
+"""
+
+from typing import ClassVar
+
+from switchyard.runtime.exit import Exit
+
+
+class SwitchyardError(Exception):
+    """Anything that we raise on purpose."""
+
+    exit_code: ClassVar[Exit] = Exit.FAILURE
+    transient: ClassVar[bool] = False
+
+
+class ConfigError(SwitchyardError):
+    """The configuration, or the machine, has to change before this can work."""
+
+    exit_code = Exit.CONFIG
+
+
+class NotDirect(ConfigError):
+    """A transaction-pooling proxy is in between: session locks do not survive it."""
+
+
+class AddressInUse(ConfigError):
+    """Another process listens on the address already."""
+
+
+class EmbeddedPostgresError(ConfigError):
+    """The embedded Postgres cannot be started or stopped; the message says what to do."""
+
+
+class BadInput(SwitchyardError):
+    """The input is wrong: trying again cannot help."""
+
+    exit_code = Exit.BAD_INPUT
+
+
+class Transient(SwitchyardError):
+    """The same again may work later."""
+
+    exit_code = Exit.TRANSIENT
+    transient = True
+
+
+class DatabaseUnavailable(Transient):
+    """Postgres cannot be reached, or does not take writes now."""
+
+
+class StoreError(SwitchyardError):
+    """The object store refused, for a reason that stays."""
+
+
+class StoreMissing(StoreError):
+    """There is no object of that key."""
+
+
+class StoreUnavailable(StoreError, Transient):
+    """The object store cannot do it now."""
+
+    exit_code = Exit.TRANSIENT
+    transient = True
+
+
+class StoreBadKey(StoreError, BadInput):
+    """A key that leaves the store, or that no store could hold."""
+
+    exit_code = Exit.BAD_INPUT
+
+
+class StoreTooLarge(StoreError, BadInput):
+    """The object is larger than the caller was ready to take."""
+
+    exit_code = Exit.BAD_INPUT

@@ -1,0 +1,83 @@
+"""Secrets that were resolved are remembered here, so that no log line and no health answer shows one.
+
+The last line of defence, not the first: what never reaches a message needs no redaction.
+"""
+
+import json
+import math
+import threading
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+MASK = "[redacted]"
+# Shorter values occur in ordinary text: masking them would hide the log and protect nothing.
+SHORTEST = 4
+_DEEPEST = 12
+
+_lock = threading.Lock()
+_forms: tuple[str, ...] = ()
+
+
+def register_secret(value: str | bytes) -> None:
+    """From now on `value` is masked wherever it would be shown, also escaped or percent-encoded."""
+    global _forms  # noqa: PLW0603 - replaced whole under the lock, so that readers need none
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    with _lock:
+        # Longest first: a secret that contains another one must not leave its rest behind.
+        _forms = tuple(sorted({*_forms, *_spellings(text)}, key=lambda form: (-len(form), form)))
+
+
+def _spellings(text: str) -> set[str]:
+    """The ways in which a secret turns up in text: a key of many lines also line by line."""
+    wholes = {text, text.strip(), *(line.strip() for line in text.splitlines())}
+    wholes = {whole for whole in wholes if len(whole) >= SHORTEST and not _is_armour(whole)}
+    escaped = {json.dumps(whole)[1:-1] for whole in wholes} | {repr(whole)[1:-1] for whole in wholes}
+    encodable = {whole for whole in wholes if whole.isascii() or _has_utf8(whole)}
+    return wholes | escaped | {quote(w, safe="") for w in encodable} | {quote_plus(w) for w in encodable}
+
+
+def _is_armour(line: str) -> bool:
+    """`-----BEGIN …-----` is no secret, and masking it would hide what the thing was."""
+    return "\n" not in line and line.startswith("-----") and line.endswith("-----")
+
+
+def _has_utf8(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def redact(text: str) -> str:
+    """The text with every registered secret masked."""
+    for form in _forms:
+        if form in text:
+            text = text.replace(form, MASK)
+    return text
+
+
+def redact_value(value: Any, depth: int = 0) -> Any:
+    """The same value as plain JSON data with secrets masked; what is not JSON becomes its text."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return _number(value)
+    if isinstance(value, str):
+        return redact(value)
+    if depth < _DEEPEST and isinstance(value, Mapping):
+        return {redact(str(key)): redact_value(item, depth + 1) for key, item in value.items()}
+    if depth < _DEEPEST and isinstance(value, list | tuple | set | frozenset):
+        return [redact_value(item, depth + 1) for item in value]
+    return redact(_text(value))
+
+
+def _number(value: float) -> Any:
+    text = str(value)
+    masked = redact(text)
+    return value if masked == text and math.isfinite(value) else masked
+
+
+def _text(value: object) -> str:
+    """A log call must not fail because of what it was asked to show."""
+    try:
+        return str(value)
+    except Exception as error:  # noqa: BLE001 - any object may be handed to a log line
+        return f"<{type(value).__name__} that cannot be shown: {type(error).__name__}>"

@@ -1,0 +1,80 @@
+"""What S3 and botocore say, as an error for people."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from boto3.exceptions import Boto3Error
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    HTTPClientError,
+    IncompleteReadError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    ResponseStreamingError,
+)
+from urllib3.exceptions import HTTPError
+
+from switchyard.errors import StoreError, StoreMissing, StoreUnavailable
+
+_MISSING = {"NoSuchKey", "NotFound", "404"}
+_PASSING = {
+    "InternalError",
+    "OperationAborted",
+    "ConditionalRequestConflict",
+    "RequestTimeTooSkewed",
+    "RequestTimeout",
+    "ServiceUnavailable",
+    "SlowDown",
+    "Throttling",
+    "ThrottlingException",
+    "ExpiredToken",
+}
+_ADVICE = {
+    "AccessDenied": "the credentials may not do it (without s3:ListBucket S3 says so of missing objects too)",
+    "403": "the credentials may not do it (without s3:ListBucket S3 says so of missing objects too)",
+    "InvalidAccessKeyId": "the access key is not known there",
+    "SignatureDoesNotMatch": "the secret key is wrong",
+    "ExpiredToken": "the session token has expired",
+    "NoSuchBucket": "there is no such bucket",
+    "EntityTooLarge": "the object is too large for this store",
+}
+
+
+def code_of(error: ClientError) -> str:
+    """S3's own name of the error; a bare status where an answer to HEAD has no body."""
+    return error.response.get("Error", {}).get("Code", "")
+
+
+def is_missing(error: ClientError) -> bool:
+    """There is no such object; a missing bucket is something else."""
+    return code_of(error) in _MISSING
+
+
+@contextmanager
+def explained(doing: str, url: str) -> Iterator[None]:
+    """Turn an error of S3 or of the way to it into the StoreError that it means."""
+    try:
+        yield
+    except ClientError as error:
+        raise _from_answer(error, doing, url) from error
+    except (NoCredentialsError, PartialCredentialsError) as error:
+        raise StoreError(
+            f"cannot {doing} {url}: no credentials; set AWS_ACCESS_KEY_ID or a profile or role"
+        ) from error
+    except (HTTPClientError, IncompleteReadError, ResponseStreamingError, HTTPError) as error:
+        raise StoreUnavailable(
+            f"cannot {doing} {url}: the store does not answer ({type(error).__name__})"
+        ) from error
+    except (BotoCoreError, Boto3Error) as error:
+        raise StoreError(f"cannot {doing} {url}: {error}") from error
+
+
+def _from_answer(error: ClientError, doing: str, url: str) -> StoreError:
+    code = code_of(error)
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    if is_missing(error):
+        return StoreMissing(f"there is no object {url}")
+    kind = StoreUnavailable if code in _PASSING or status >= 500 or status == 429 else StoreError
+    said = _ADVICE.get(code) or error.response.get("Error", {}).get("Message") or code
+    return kind(f"cannot {doing} {url}: {said} ({code or status})")
