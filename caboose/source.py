@@ -41,6 +41,9 @@ class Source(Protocol):
     def observations(self) -> AsyncIterator[Observation]:
         """Everything that is there, then every change, until closed. Slow consumers slow it down."""
 
+    def answers_for(self, uuid: UUID) -> bool:
+        """Whether this caboose decides on it now: it is of its share, and the lease, if any, is held."""
+
     def present(self, uuid: UUID, run: int) -> bool | None:
         """Whether it was there when last seen; None: this source cannot tell without a look."""
 

@@ -7,7 +7,9 @@ SwitchyardError                 1
 │   └── EmbeddedPostgresError  78  a Postgres of one's own cannot start here
 ├── BadInput                   65  the same input never works
 ├── Transient                  75  the same again may work later
-│   └── DatabaseUnavailable    75
+│   ├── DatabaseUnavailable    75
+│   └── ClusterUnreachable     75  the Kubernetes API gave no answer
+├── RefusedError                1  the Kubernetes API said no (switchyard/cluster/answer.py)
 └── StoreError                  1  the object store said no
     ├── StoreMissing            1  there is no such object
     ├── StoreUnavailable       75  also Transient: full disk, time-out, throttling
@@ -62,6 +64,10 @@ class Transient(SwitchyardError):
 
 class DatabaseUnavailable(Transient):
     """Postgres cannot be reached, or does not take writes now."""
+
+
+class ClusterUnreachable(Transient):
+    """The Kubernetes API gave no answer; what was asked may have been done all the same."""
 
 
 class StoreError(SwitchyardError):

@@ -67,3 +67,6 @@ class Shard:
 
     def __str__(self) -> str:
         return f"{self.index}/{self.count}"
+
+
+WHOLE = Shard()

@@ -1,0 +1,1 @@
+"""Argo Workflows, seen through the Kubernetes API."""

@@ -1,0 +1,1 @@
+"""What conductor and caboose both know of Argo's Workflow resource."""

@@ -1,0 +1,64 @@
+"""What the Kubernetes API answers when it does not do what it was asked."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from switchyard.errors import SwitchyardError
+
+
+class RefusedError(SwitchyardError):
+    """An answer with a status of 400 or more."""
+
+    def __init__(self, status: int, body: bytes, retry_after: str | None = None) -> None:
+        self.status = status
+        told = _status_object(body)
+        self.reason = str(told.get("reason") or "")
+        self.message = str(told.get("message") or body[:500].decode(errors="replace").strip())
+        self.details: Mapping[str, Any] = told.get("details") or {}
+        self.retry_after = _seconds(retry_after)
+        if self.retry_after is None and status in (429, 500, 503, 504):
+            self.retry_after = _seconds(str(self.details.get("retryAfterSeconds") or ""))
+        super().__init__(f"Kubernetes answered {status} {self.reason}: {self.message}")
+
+    @classmethod
+    def from_status(cls, status: Mapping[str, Any]) -> "RefusedError":
+        """The Status object that a watch sends in place of an event."""
+        return cls(int(status.get("code") or 500), json.dumps(status).encode())
+
+    @property
+    def gone(self) -> bool:
+        """The version or page asked for is compacted away: list anew."""
+        return self.status == 410
+
+    @property
+    def temporary(self) -> bool:
+        """Worth trying again, and what was asked may have been done."""
+        return self.status in (408, 429) or self.status >= 500
+
+    @property
+    def quota(self) -> bool:
+        """A ResourceQuota is used up."""
+        return self.status == 403 and "exceeded quota" in self.message
+
+    @property
+    def missing(self) -> str | None:
+        """What a 404 misses: the API itself (no CRD), or `kind "name"`."""
+        if self.status != 404:
+            return None
+        kind, name = self.details.get("kind"), self.details.get("name")
+        return f'{kind} "{name}"' if kind and name else "the API (is Argo's CRD installed?)"
+
+
+def _status_object(body: bytes) -> dict[str, Any]:
+    try:
+        told = json.loads(body)
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) and told.get("kind") == "Status" else {}
+
+
+def _seconds(text: str | None) -> float | None:
+    """Retry-After in seconds; the Kubernetes API never sends its date form."""
+    return float(text) if text and re.fullmatch(r"[0-9]{1,6}", text) else None
