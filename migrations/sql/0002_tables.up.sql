@@ -1,0 +1,158 @@
+-- The three tables of the ledger, and the two small ones that keep their cost independent of history.
+create table switchyard.action (
+  action_uuid uuid not null default switchyard.uuid7(),
+  created_at timestamptz generated always as (switchyard.uuid_time(action_uuid)) stored,
+  action_type text not null default 'callback',
+  action_name text not null,
+  workflow text,
+  callback text,
+  parent_uuid uuid,
+  priority smallint not null default 100,
+  parameters jsonb not null default '{}',
+  callbacks jsonb,
+  correlation_id text,
+  idempotency_key text,
+  start_after timestamptz,
+  primary key (action_uuid),
+  -- A version 4 id would sort, and be dropped by retention, by chance.
+  constraint action_uuid_is_version_7 check (get_byte(uuid_send(action_uuid), 6) >> 4 = 7),
+  constraint action_type_is_workflow_or_callback check (action_type in ('workflow', 'callback')),
+  -- What has no workflow has no execution to follow: the two columns must not tell different stories.
+  constraint action_type_tells_of_the_workflow check ((action_type = 'workflow') = (workflow is not null)),
+  constraint action_name_is_a_name check (action_name <> '' and length(action_name) <= 200),
+  constraint workflow_is_a_name check (workflow <> '' and length(workflow) <= 200),
+  constraint callback_is_a_name check (callback <> '' and length(callback) <= 200),
+  constraint idempotency_key_is_short check (idempotency_key <> '' and length(idempotency_key) <= 500),
+  constraint correlation_id_is_short check (length(correlation_id) <= 500),
+  constraint parameters_is_an_object check (jsonb_typeof(parameters) = 'object'),
+  -- Large inputs belong in the object store; here they would slow every claim.
+  constraint parameters_is_at_most_1_mib check (pg_column_size(parameters) <= 1048576),
+  constraint callbacks_is_a_list check (jsonb_typeof(callbacks) = 'array' and pg_column_size(callbacks) <= 1048576)
+) partition by range (action_uuid);
+comment on table switchyard.action is 'What is to be done, once. Insert a row (or call submit) and it will be.';
+comment on column switchyard.action.action_uuid is 'Version 7: orders by age and names its partition.';
+comment on column switchyard.action.created_at is 'The time in action_uuid.';
+comment on column switchyard.action.action_type is 'workflow where it runs one, else callback.';
+comment on column switchyard.action.action_name is 'The handler that conductor is configured for.';
+comment on column switchyard.action.workflow is 'The workflow definition that it runs.';
+comment on column switchyard.action.callback is 'The callback definition that it was made by.';
+comment on column switchyard.action.parent_uuid is 'The action whose end made this one.';
+comment on column switchyard.action.priority is 'Smaller goes first; of equals the older.';
+comment on column switchyard.action.parameters is 'What its templates and its workflow are given.';
+comment on column switchyard.action.callbacks is 'Callbacks of this action alone, shaped like those in the configuration.';
+comment on column switchyard.action.correlation_id is 'Goes along into every log line, message and webhook.';
+comment on column switchyard.action.idempotency_key is 'Used again for the same action_name, it finds the first action instead of making a second.';
+comment on column switchyard.action.start_after is 'Not before this time.';
+create index action_parent on switchyard.action (parent_uuid) where parent_uuid is not null;
+
+create table switchyard.thread (
+  action_uuid uuid not null,
+  created_at timestamptz not null,
+  action_name text not null,
+  priority smallint not null,
+  status switchyard.status not null default 'PENDING',
+  run integer not null default 1,
+  attempt integer not null default 0,
+  tries integer not null default 0,
+  next_attempt_after timestamptz,
+  started_at timestamptz,
+  ended_at timestamptz,
+  last_update timestamptz not null default now(),
+  error text,
+  note text,
+  needs_review boolean not null default false,
+  callbacks_due boolean not null default false,
+  calls_back boolean not null default false,
+  lock_id bigint generated always as (switchyard.uuid_lock(action_uuid)) stored,
+  primary key (action_uuid),
+  constraint thread_ended_at_tells_of_the_end check ((ended_at is not null) = (status >= 'SUCCESSFUL')),
+  constraint thread_status_is_a_state check (status <> 'INFO')
+) partition by range (action_uuid);
+comment on table switchyard.thread is 'The current state of each action. Never written by hand: insert an event.';
+comment on column switchyard.thread.run is 'One execution: what a backend knows by one name.';
+comment on column switchyard.thread.attempt is 'Dispatches within the run, so far.';
+comment on column switchyard.thread.tries is 'Runs that the workflow''s own retry policy opened since it was last triggered by hand.';
+comment on column switchyard.thread.next_attempt_after is 'Not claimed before this time.';
+comment on column switchyard.thread.started_at is 'When this run was first seen queued, running or ended.';
+comment on column switchyard.thread.ended_at is 'When the end that stands was recorded; once a run.';
+comment on column switchyard.thread.error is 'What the last step said.';
+comment on column switchyard.thread.note is 'One line for people.';
+comment on column switchyard.thread.needs_review is 'In the inbox until somebody has decided.';
+comment on column switchyard.thread.callbacks_due is 'It ended, and its callbacks have not been made yet.';
+comment on column switchyard.thread.calls_back is 'A workflow, or an action with callbacks of its own.';
+comment on column switchyard.thread.lock_id is 'The advisory key that conductor and caboose share.';
+create index thread_inbox on switchyard.thread (action_uuid) where needs_review;
+create index thread_callbacks_due on switchyard.thread (action_uuid) where callbacks_due;
+
+create sequence switchyard.event_id as bigint cache 32;
+create table switchyard.event (
+  event_id bigint not null default nextval('switchyard.event_id'),
+  action_uuid uuid not null,
+  event_time timestamptz not null default now(),
+  status switchyard.status not null,
+  run integer,
+  attempt integer,
+  source text default session_user,
+  error text,
+  retry_seconds double precision,
+  detail jsonb,
+  ignored boolean not null default false,
+  primary key (action_uuid, event_id),
+  constraint event_run_counts_from_1 check (run >= 1),
+  constraint event_attempt_counts_from_0 check (attempt >= 0),
+  constraint event_retry_seconds_is_a_delay check (retry_seconds >= 0 and retry_seconds <= 31536000)
+) partition by range (action_uuid);
+
+comment on table switchyard.event is 'Every step of every action, append-only. Inserting (action_uuid, status) is enough.';
+comment on column switchyard.event.run is 'The thread''s where it is not given.';
+comment on column switchyard.event.attempt is 'The thread''s where it is not given.';
+comment on column switchyard.event.source is 'Who says so.';
+comment on column switchyard.event.retry_seconds is 'With BACKOFF: how long from event_time until it is due again.';
+comment on column switchyard.event.detail is 'What else is known; note becomes the thread''s note.';
+comment on column switchyard.event.ignored is 'It came too late or twice and changed nothing.';
+
+-- Every thread that has not ended. Not partitioned and always small, so that a claim costs the same whatever the history.
+create table switchyard.yard (
+  action_uuid uuid primary key,
+  action_name text not null,
+  priority smallint not null,
+  status switchyard.status not null,
+  run integer not null,
+  attempt integer not null,
+  due timestamptz,
+  lock_id bigint not null,
+  constraint yard_holds_what_has_not_ended check (status in ('PENDING', 'QUEUED', 'RUNNING', 'BACKOFF'))
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
+        autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000);
+comment on table switchyard.yard is 'The threads that have not ended: the queue itself. Kept by the triggers alone.';
+comment on column switchyard.yard.due is 'Not before; null once that time has passed and a claim has seen it.';
+create index yard_ready on switchyard.yard (action_name, priority, action_uuid)
+  where status in ('PENDING', 'BACKOFF') and due is null;
+create index yard_waiting on switchyard.yard (action_name, due)
+  where status in ('PENDING', 'BACKOFF') and due is not null;
+create index yard_handed_over on switchyard.yard (action_name, action_uuid)
+  where status in ('QUEUED', 'RUNNING');
+
+-- Not partitioned, because a key is unique across all partitions.
+create table switchyard.idempotency (
+  action_name text not null,
+  idempotency_key text not null,
+  action_uuid uuid not null,
+  content bytea not null,
+  primary key (action_name, idempotency_key)
+);
+comment on table switchyard.idempotency is 'The action that each idempotency key stands for, and a hash of what was asked for.';
+create index idempotency_action on switchyard.idempotency (action_uuid);
+
+create table switchyard.journal (
+  entry_id bigint generated always as identity primary key,
+  entry_time timestamptz not null default now(),
+  kind text not null,
+  subject text not null,
+  actor text,
+  reason text,
+  detail jsonb,
+  needs_review boolean not null default false
+);
+comment on table switchyard.journal is 'What happened that belongs to no single action: pauses, lost workers, messages that nobody could read.';
+create index journal_inbox on switchyard.journal (entry_id) where needs_review;

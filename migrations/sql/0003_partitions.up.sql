@@ -1,0 +1,131 @@
+-- Partitions: made ahead, dropped whole. There is no default partition: a row that fits nowhere is an error at once.
+create table switchyard.partitioning (
+  only_one boolean primary key default true check (only_one),
+  partition_interval text not null default 'day',
+  constraint partition_interval_is_day_week_or_month check (partition_interval in ('day', 'week', 'month'))
+);
+comment on table switchyard.partitioning is 'How long a stretch of time the next partitions cover.';
+insert into switchyard.partitioning default values;
+
+create table switchyard.partition_span (
+  starts_at timestamptz primary key,
+  ends_at timestamptz not null unique,
+  suffix text not null unique,
+  constraint partition_span_goes_forward check (ends_at > starts_at)
+);
+comment on table switchyard.partition_span is 'The stretches of time that there are partitions for; action, thread and event share them.';
+
+create function switchyard.maintenance_lock() returns void
+language plpgsql as $$
+begin
+  if not pg_try_advisory_xact_lock(1937204079, 1) then
+    raise exception 'another instance is making or dropping partitions' using errcode = 'lock_not_available';
+  end if;
+end
+$$;
+comment on function switchyard.maintenance_lock is 'One instance at a time; never waits.';
+
+-- ATTACH takes only SHARE UPDATE EXCLUSIVE on the parent, so writers go on meanwhile; CREATE … PARTITION OF would stop them.
+create function switchyard.attach_partition(parent text, suffix text, starts_at timestamptz, ends_at timestamptz)
+returns void language plpgsql as $$
+declare
+  child text := parent || '_' || suffix;
+begin
+  execute format('create table switchyard.%I (like switchyard.%I including all)', child, parent);
+  if parent = 'thread' then
+    -- Room on the page for the roll-up to update in place.
+    execute format('alter table switchyard.%I set (fillfactor = 70)', child);
+  end if;
+  execute format('alter table switchyard.%I attach partition switchyard.%I for values from (%L) to (%L)',
+    parent, child, switchyard.uuid_floor(starts_at), switchyard.uuid_floor(ends_at));
+end
+$$;
+comment on function switchyard.attach_partition is 'Makes one table''s partition for that stretch.';
+
+create function switchyard.ensure_partitions(days_ahead integer default 7)
+returns setof switchyard.partition_span language plpgsql security definer
+set search_path = switchyard, pg_temp set timezone = 'UTC' set lock_timeout = '100ms' as $$
+declare
+  step text;
+  span switchyard.partition_span;
+begin
+  if days_ahead is null or days_ahead < 0 or days_ahead > 3660 then
+    raise exception 'days_ahead must be between 0 and 3660, not %', days_ahead using errcode = 'invalid_parameter_value';
+  end if;
+  perform switchyard.maintenance_lock();
+  select partition_interval into step from switchyard.partitioning;
+  -- The stretch before today's too: ids are made by clocks that may run a little behind, or just before midnight.
+  select coalesce(max(p.ends_at), date_trunc(step, now() - interval '1 day')) into span.starts_at
+  from switchyard.partition_span p;
+  while span.starts_at <= now() + make_interval(days => days_ahead) loop
+    span.ends_at := date_trunc(step, span.starts_at) + ('1 ' || step)::interval;
+    span.suffix := to_char(span.starts_at, 'YYYYMMDD');
+    perform switchyard.attach_partition(parent, span.suffix, span.starts_at, span.ends_at)
+    from unnest(array['action', 'thread', 'event']) as parent;
+    insert into switchyard.partition_span values (span.*);
+    return next span;
+    span.starts_at := span.ends_at;
+  end loop;
+end
+$$;
+comment on function switchyard.ensure_partitions is 'Makes the partitions from where they end to days_ahead from now; returns those it made.';
+
+-- Under the thread partition's lock nobody can open a thread, so what the check sees still holds when it is dropped.
+create function switchyard.drop_partition(suffix text) returns text
+language plpgsql security definer
+set search_path = switchyard, pg_temp set lock_timeout = '100ms' as $$
+declare
+  span switchyard.partition_span;
+  open_threads bigint;
+  due bigint;
+begin
+  perform switchyard.maintenance_lock();
+  select * into span from switchyard.partition_span p where p.suffix = drop_partition.suffix;
+  if not found then
+    raise exception 'there is no partition %', suffix using errcode = 'undefined_table';
+  end if;
+  execute format('lock table switchyard.%I in access exclusive mode', 'thread_' || suffix);
+  select count(*) into open_threads from switchyard.yard y
+  where y.action_uuid >= switchyard.uuid_floor(span.starts_at) and y.action_uuid < switchyard.uuid_floor(span.ends_at);
+  execute format('select count(*) from switchyard.%I where callbacks_due', 'thread_' || suffix) into due;
+  if open_threads > 0 or due > 0 then
+    return format('%s threads have not ended, %s have callbacks due', open_threads, due);
+  end if;
+  execute format('drop table switchyard.%I, switchyard.%I, switchyard.%I',
+    'event_' || suffix, 'thread_' || suffix, 'action_' || suffix);
+  delete from switchyard.idempotency i
+  where i.action_uuid >= switchyard.uuid_floor(span.starts_at) and i.action_uuid < switchyard.uuid_floor(span.ends_at);
+  delete from switchyard.partition_span p where p.suffix = drop_partition.suffix;
+  return null;
+exception when lock_not_available then
+  return 'in use, try again later';
+end
+$$;
+comment on function switchyard.drop_partition is 'Drops one stretch of time; null, or why it was left alone.';
+
+create function switchyard.drop_partitions(older_than timestamptz)
+returns table (suffix text, dropped boolean, reason text) language plpgsql security definer
+set search_path = switchyard, pg_temp as $$
+begin
+  if older_than is null or older_than > now() then
+    raise exception 'older_than must be a time in the past, not %', older_than using errcode = 'invalid_parameter_value';
+  end if;
+  for suffix in select p.suffix from switchyard.partition_span p where p.ends_at <= older_than order by p.starts_at loop
+    reason := switchyard.drop_partition(suffix);
+    dropped := reason is null;
+    return next;
+  end loop;
+end
+$$;
+comment on function switchyard.drop_partitions is 'Drops every partition that ended before that time, but those in which a thread has not ended: it names them.';
+
+create view switchyard.partitions as
+select p.suffix, p.starts_at, p.ends_at,
+  (select count(*) from switchyard.yard y
+   where y.action_uuid >= switchyard.uuid_floor(p.starts_at) and y.action_uuid < switchyard.uuid_floor(p.ends_at)) as open_threads,
+  (select sum(pg_total_relation_size(format('switchyard.%I', parent || '_' || p.suffix)))
+   from unnest(array['action', 'thread', 'event']) as parent) as bytes
+from switchyard.partition_span p;
+comment on view switchyard.partitions is 'Each stretch of time, how many of its threads are open, and its size on disk.';
+
+select count(*) from switchyard.ensure_partitions(7);

@@ -1,0 +1,29 @@
+-- The bell: rings for an action name, at most once a statement, and only where a conductor sleeps.
+--
+-- A conductor that is awake looks for itself. Before it sleeps it tries the name's bell lock exclusively (it never
+-- waits for it) and looks once more, in a new statement. A writer tries the same lock shared, for its transaction:
+--   got      nobody sleeps on this name; whoever wants to must first get the lock, which fails until this transaction
+--            has ended, and then looks: it sees these rows. No bell is needed.
+--   not got  somebody sleeps armed: ring.
+-- So no wake-up is lost, and writers that meet no sleeper pay for a shared lock instead of a NOTIFY.
+create function switchyard.bell_key(action_name text) returns integer
+language sql immutable parallel safe strict as $$ select hashtext(action_name) $$;
+comment on function switchyard.bell_key is 'The second key of the bell lock (1937204078, key) of that action name.';
+
+create function switchyard.bell_channel(action_name text) returns text
+language sql immutable parallel safe strict as $$ select 'switchyard_' || md5(action_name) $$;
+comment on function switchyard.bell_channel is 'The channel that rings for that action name.';
+
+create function switchyard.ring(action_names text[]) returns void
+language plpgsql as $$
+declare
+  name text;
+begin
+  foreach name in array action_names loop
+    if not pg_try_advisory_xact_lock_shared(1937204078, switchyard.bell_key(name)) then
+      perform pg_notify(switchyard.bell_channel(name), '');
+    end if;
+  end loop;
+end
+$$;
+comment on function switchyard.ring is 'Wakes the conductors that sleep on those names, when this transaction commits.';

@@ -1,0 +1,106 @@
+-- Submitting: in the caller's transaction, so what rolls back was never there.
+create table switchyard.route (
+  workflow text primary key,
+  action_name text not null
+);
+comment on table switchyard.route is 'The action name that runs each workflow, as the conductors'' configuration has it.';
+
+create function switchyard.action_name_for(workflow text, action_name text) returns text
+language plpgsql stable as $$
+declare
+  routed text;
+begin
+  if workflow is not null then
+    select r.action_name into routed from switchyard.route r where r.workflow = action_name_for.workflow;
+  end if;
+  if action_name is null and routed is null then
+    raise exception 'action_name: needed, for no conductor has announced a workflow %', coalesce(workflow, '(none)')
+      using errcode = 'null_value_not_allowed';
+  elsif action_name <> routed then
+    raise exception 'action_name: workflow % is run by %, not by %', workflow, routed, action_name
+      using errcode = 'invalid_parameter_value';
+  end if;
+  return coalesce(action_name, routed);
+end
+$$;
+comment on function switchyard.action_name_for is 'The name that runs that workflow; an error where it is not the one given.';
+
+create function switchyard.submit(
+  action_name text default null, parameters jsonb default '{}', workflow text default null, priority integer default 100,
+  correlation_id text default null, idempotency_key text default null, start_after timestamptz default null,
+  parent_uuid uuid default null, callbacks jsonb default null
+) returns uuid language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  wanted switchyard.action;
+  first switchyard.idempotency;
+begin
+  if priority is null or priority not between -32768 and 32767 then
+    raise exception 'priority: must be between -32768 and 32767, not %', priority using errcode = 'numeric_value_out_of_range';
+  end if;
+  wanted.action_uuid := switchyard.uuid7();
+  wanted.action_name := switchyard.action_name_for(workflow, action_name);
+  wanted.action_type := case when workflow is null then 'callback' else 'workflow' end;
+  wanted.workflow := workflow;
+  wanted.parent_uuid := parent_uuid;
+  wanted.priority := priority;
+  wanted.parameters := coalesce(parameters, '{}');
+  wanted.callbacks := callbacks;
+  wanted.start_after := start_after;
+  if idempotency_key is not null then
+    insert into switchyard.idempotency as i values (wanted.action_name, idempotency_key, wanted.action_uuid, switchyard.content_of(wanted))
+    on conflict do nothing;
+    if not found then
+      select * into first from switchyard.idempotency i
+      where i.action_name = wanted.action_name and i.idempotency_key = submit.idempotency_key;
+      if first.content is distinct from switchyard.content_of(wanted) then
+        raise exception 'idempotency_key: % was used for action %, which asked for something else', idempotency_key, first.action_uuid
+          using errcode = 'unique_violation';
+      end if;
+      return first.action_uuid;
+    end if;
+  end if;
+  insert into switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters, callbacks, correlation_id, idempotency_key, start_after)
+  values (wanted.action_uuid, wanted.action_type, wanted.action_name, wanted.workflow, wanted.parent_uuid, wanted.priority, wanted.parameters,
+    wanted.callbacks, submit.correlation_id, submit.idempotency_key, wanted.start_after);
+  return wanted.action_uuid;
+end
+$$;
+comment on function switchyard.submit is 'Asks for an action, and returns its id; with an idempotency key used before, the first action''s.';
+
+-- The keys in order, then the actions whose keys are new: two bulk submits with the same keys never deadlock.
+create function switchyard.submit_many(requests jsonb) returns table (place bigint, action_uuid uuid)
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  wanted switchyard.action[];
+  clash record;
+begin
+  select array_agg(row(switchyard.uuid7(), null, case when r.body ->> 'workflow' is null then 'callback' else 'workflow' end,
+    switchyard.action_name_for(r.body ->> 'workflow', r.body ->> 'action_name'), r.body ->> 'workflow', null,
+    (r.body ->> 'parent_uuid')::uuid, coalesce((r.body ->> 'priority')::smallint, 100), coalesce(r.body -> 'parameters', '{}'),
+    nullif(r.body -> 'callbacks', 'null'), r.body ->> 'correlation_id', r.body ->> 'idempotency_key',
+    (r.body ->> 'start_after')::timestamptz)::switchyard.action order by r.place)
+  into wanted from jsonb_array_elements(requests) with ordinality as r (body, place);
+  insert into switchyard.idempotency (action_name, idempotency_key, action_uuid, content)
+  select w.action_name, w.idempotency_key, w.action_uuid, switchyard.content_of(w)
+  from unnest(wanted) as w where w.idempotency_key is not null
+  order by w.action_name, w.idempotency_key, w.action_uuid
+  on conflict do nothing;
+  select i.idempotency_key, i.action_uuid into clash
+  from unnest(wanted) as w join switchyard.idempotency i using (action_name, idempotency_key)
+  where i.content <> switchyard.content_of(w) limit 1;
+  if found then
+    raise exception 'idempotency_key: % was used for action %, which asked for something else',
+      clash.idempotency_key, clash.action_uuid using errcode = 'unique_violation';
+  end if;
+  insert into switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters, callbacks, correlation_id, idempotency_key, start_after)
+  select w.action_uuid, w.action_type, w.action_name, w.workflow, w.parent_uuid, w.priority, w.parameters, w.callbacks, w.correlation_id, w.idempotency_key, w.start_after
+  from unnest(wanted) as w left join switchyard.idempotency i using (action_name, idempotency_key)
+  where w.idempotency_key is null or i.action_uuid = w.action_uuid;
+  return query
+  select p.place::bigint, coalesce(i.action_uuid, (wanted[p.place]).action_uuid)
+  from generate_subscripts(wanted, 1) as p (place) left join switchyard.idempotency i
+    on i.action_name = (wanted[p.place]).action_name and i.idempotency_key = (wanted[p.place]).idempotency_key
+  order by p.place;
+end
+$$;
+comment on function switchyard.submit_many is 'submit for a JSON list of requests at once; the ids in the order of the list.';

@@ -1,0 +1,124 @@
+-- What administrators do: each is an event, or a journal entry, with who and why.
+create table switchyard.paused (
+  action_name text primary key,
+  paused_at timestamptz not null default now(),
+  actor text not null,
+  reason text not null
+);
+comment on table switchyard.paused is 'Action names that nothing is claimed of until they are resumed.';
+
+create function switchyard.named(field text, given text) returns text
+language plpgsql immutable as $$
+begin
+  if coalesce(btrim(given), '') = '' then
+    raise exception '%: must say something', field using errcode = 'null_value_not_allowed';
+  end if;
+  return given;
+end
+$$;
+comment on function switchyard.named is 'The text, which must not be empty.';
+
+create function switchyard.locked_thread(id uuid) returns switchyard.thread
+language plpgsql as $$
+declare
+  t switchyard.thread;
+begin
+  select * into t from switchyard.thread where action_uuid = id for update;
+  if not found then
+    raise exception 'action_uuid: there is no action %', id using errcode = 'no_data_found';
+  end if;
+  return t;
+end
+$$;
+comment on function switchyard.locked_thread is 'The thread under its row lock; an error where there is none.';
+
+create function switchyard.retrigger(action_uuid uuid, actor text, reason text) returns integer
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  t switchyard.thread := switchyard.locked_thread(action_uuid);
+begin
+  if t.status <= 'SUCCESSFUL' then
+    raise exception 'action % is %: only one that ended without success can be retriggered', action_uuid, t.status
+      using errcode = 'object_not_in_prerequisite_state';
+  elsif t.callbacks_due then
+    raise exception 'action %: the callbacks of run % are still being made, try again in a moment', action_uuid, t.run
+      using errcode = 'object_not_in_prerequisite_state';
+  end if;
+  insert into switchyard.event (action_uuid, status, run, attempt, source, detail)
+  values (t.action_uuid, 'PENDING', t.run + 1, 0, 'admin', jsonb_build_object(
+    'actor', switchyard.named('actor', actor), 'reason', switchyard.named('reason', reason),
+    'note', format('retriggered by %s: %s', actor, reason)));
+  return t.run + 1;
+end
+$$;
+comment on function switchyard.retrigger is 'Opens the next run of an action that ended without success; returns its number.';
+
+create function switchyard.cancel(action_uuid uuid, actor text, reason text) returns boolean
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  t switchyard.thread := switchyard.locked_thread(action_uuid);
+begin
+  perform switchyard.named('actor', actor), switchyard.named('reason', reason);
+  if t.status >= 'SUCCESSFUL' then
+    return false;
+  end if;
+  insert into switchyard.event (action_uuid, status, run, attempt, source, error, detail)
+  values (t.action_uuid, 'CANCELED', t.run, t.attempt, 'admin', format('canceled by %s: %s', actor, reason),
+    jsonb_build_object('actor', actor, 'reason', reason, 'note', format('canceled by %s: %s', actor, reason)));
+  -- Its execution, if there is one, is caboose's to stop.
+  perform pg_notify('switchyard_caboose', t.action_uuid::text);
+  return true;
+end
+$$;
+comment on function switchyard.cancel is 'Ends an action that has not ended; false where it had.';
+
+create function switchyard.pause(action_name text, actor text, reason text) returns boolean
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+begin
+  insert into switchyard.paused (action_name, actor, reason)
+  values (switchyard.named('action_name', pause.action_name), switchyard.named('actor', pause.actor), switchyard.named('reason', pause.reason))
+  on conflict do nothing;
+  if not found then
+    return false;
+  end if;
+  insert into switchyard.journal (kind, subject, actor, reason) values ('pause', pause.action_name, pause.actor, pause.reason);
+  return true;
+end
+$$;
+comment on function switchyard.pause is 'Nothing more of that name is claimed; false where it was paused already.';
+
+create function switchyard.resume(action_name text, actor text, reason text) returns boolean
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+begin
+  perform switchyard.named('actor', actor), switchyard.named('reason', reason);
+  delete from switchyard.paused p where p.action_name = resume.action_name;
+  if not found then
+    return false;
+  end if;
+  insert into switchyard.journal (kind, subject, actor, reason) values ('resume', resume.action_name, resume.actor, resume.reason);
+  perform switchyard.ring(array[resume.action_name]);
+  return true;
+end
+$$;
+comment on function switchyard.resume is 'That name is claimed again; false where it was not paused.';
+
+create function switchyard.dismiss(entry_id bigint, actor text, reason text) returns boolean
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+begin
+  update switchyard.journal j set needs_review = false,
+    detail = coalesce(j.detail, '{}') || jsonb_build_object('dismissed_by', switchyard.named('actor', dismiss.actor), 'dismissed_because', switchyard.named('reason', dismiss.reason))
+  where j.entry_id = dismiss.entry_id and j.needs_review;
+  return found;
+end
+$$;
+comment on function switchyard.dismiss is 'Takes a journal entry out of the inbox.';
+
+create function switchyard.callbacks_made(action_uuid uuid, run integer) returns boolean
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+begin
+  update switchyard.thread t set callbacks_due = false
+  where t.action_uuid = callbacks_made.action_uuid and t.run = callbacks_made.run and t.callbacks_due;
+  return found;
+end
+$$;
+comment on function switchyard.callbacks_made is 'Clears callbacks_due, in the transaction that inserted the callbacks.';

@@ -1,0 +1,3 @@
+drop view switchyard.fleet;
+drop view switchyard.queue;
+drop view switchyard.inbox;

@@ -1,0 +1,14 @@
+"""Runs sql/0001_ground."""
+
+from switchyard.ledger.migrate import run_sql
+
+revision = "0001"
+down_revision: str | None = None
+
+
+def upgrade() -> None:
+    run_sql("0001_ground.up.sql")
+
+
+def downgrade() -> None:
+    run_sql("0001_ground.down.sql")

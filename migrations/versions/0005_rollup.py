@@ -1,0 +1,14 @@
+"""Runs sql/0005_rollup."""
+
+from switchyard.ledger.migrate import run_sql
+
+revision = "0005"
+down_revision: str | None = "0004"
+
+
+def upgrade() -> None:
+    run_sql("0005_rollup.up.sql")
+
+
+def downgrade() -> None:
+    run_sql("0005_rollup.down.sql")

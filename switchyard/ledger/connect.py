@@ -1,0 +1,79 @@
+"""Opening a connection that Switchyard's promises hold on.
+
+Everything that a server or a role could have set otherwise is set here: read committed (at
+repeatable read the claim's second look would see the first one's snapshot and hand out finished
+actions), a server that takes writes (a standby grants a lock that the primary holds too), and
+timeouts at both ends, so that a half-open connection is noticed.
+"""
+
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection, Connection
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from switchyard.errors import DatabaseUnavailable
+
+LibpqOptions = dict[str, str | int]
+
+# An idle connection holds the locks of what is in flight: keepalives must end a dead one, not an idle limit.
+_CLIENT: LibpqOptions = {
+    "connect_timeout": 10,
+    "target_session_attrs": "read-write",
+    "keepalives": 1,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+_SERVER = {
+    "default_transaction_isolation": "read committed",
+    "default_transaction_read_only": "off",
+    "statement_timeout": "60s",
+    "lock_timeout": "30s",
+    "idle_in_transaction_session_timeout": "60s",
+    "tcp_keepalives_idle": "5",
+    "tcp_keepalives_interval": "2",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "10s",
+    "timezone": "UTC",
+}
+
+
+def conninfo(url: str, application_name: str, **settings: str) -> str:
+    """The URL with everything pinned; `settings` are server settings that this connection wants otherwise."""
+    given = conninfo_to_dict(url)
+    pinned = " ".join(f"-c {name}={_escaped(value)}" for name, value in {**_SERVER, **settings}.items())
+    options = " ".join(filter(None, [str(given.pop("options", "") or ""), pinned]))
+    merged: dict[str, Any] = {
+        **given,
+        **_CLIENT,
+        "options": options,
+        "application_name": application_name[:63],
+    }
+    return make_conninfo("", **merged)
+
+
+async def connect(url: str, *, application_name: str, **settings: str) -> AsyncConnection:
+    """An asynchronous connection in autocommit: no transaction is open unless one is asked for."""
+    try:
+        return await AsyncConnection.connect(conninfo(url, application_name, **settings), autocommit=True)
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(_explained(error)) from error
+
+
+def connect_sync(url: str, *, application_name: str, **settings: str) -> Connection:
+    """The same for commands."""
+    try:
+        return Connection.connect(conninfo(url, application_name, **settings), autocommit=True)
+    except psycopg.OperationalError as error:
+        raise DatabaseUnavailable(_explained(error)) from error
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace(" ", "\\ ")
+
+
+def _explained(error: psycopg.OperationalError) -> str:
+    """What libpq said, in one line; it never repeats a password."""
+    return "cannot connect to the database: " + " ".join(str(error).split())

@@ -1,0 +1,26 @@
+"""Named queries, read from the `.sql` files beside this one.
+
+A file holds one concept; `-- name: purpose` opens each query in it. Parameters are psycopg's `%(name)s`.
+"""
+
+import re
+from functools import cache
+from importlib.resources import files
+from typing import LiteralString, cast
+
+_OPENING = re.compile(r"^-- (\w+): .+$", re.MULTILINE)
+
+
+@cache
+def queries(concept: str) -> dict[str, LiteralString]:
+    """The queries of `queries/<concept>.sql`, by name."""
+    text = (files(__package__) / "queries" / f"{concept}.sql").read_text()
+    parts = _OPENING.split(text)[1:]
+    found = dict(zip(parts[::2], (part.strip().removesuffix(";") for part in parts[1::2]), strict=True))
+    # They come from our own package, as literal as what stands in the code.
+    return cast("dict[str, LiteralString]", found)
+
+
+def query(concept: str, name: str) -> LiteralString:
+    """One query, by its file and name."""
+    return queries(concept)[name]
