@@ -4,24 +4,19 @@ Its factor lives in this process alone and is never written down: a restart begi
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from switchyard.outcome import Failed, HandedOver, Outcome, Retry, Success
 
 Matcher = Callable[[Retry | Failed], bool]
 
 
-def by_status(codes: Sequence[range]) -> Matcher:
+def by_status(codes: Container[object]) -> Matcher:
     """Match the status code that a handler put into its outcome's detail."""
-
-    def matches(outcome: Retry | Failed) -> bool:
-        status = outcome.detail.get("status")
-        return isinstance(status, int) and any(status in span for span in codes)
-
-    return matches
+    return lambda outcome: outcome.detail.get("status") in codes
 
 
-def by_error(pattern: str) -> Matcher:
+def by_error(pattern: str | re.Pattern[str]) -> Matcher:
     """Match a regular expression anywhere in the error's text."""
     expression = re.compile(pattern)
     return lambda outcome: expression.search(outcome.error) is not None

@@ -6,17 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conductor.bucket import Bucket
-
-
-class Clock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
+from tests.unit.conductor.clock import Clock
 
 steps = st.lists(st.tuples(st.floats(0, 5), st.integers(0, 50), st.integers(0, 10)), max_size=60)
 

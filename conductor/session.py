@@ -1,0 +1,136 @@
+"""The connection that holds a worker's claims: the fence.
+
+The model. Advisory locks live and die with this connection, and every outcome of what was claimed through
+it is written through it. While it lives, nobody else can claim what we hold; once it is gone the server frees
+the locks, another worker claims, and nothing that we still have in memory can be written any more, because
+the object that could write it is dead too. There is no token to compare and no clock to trust.
+
+The window of trust. The server may notice our death later than we notice its silence, never the other way
+round for long: a statement goes out at least every second, and one that is not answered within three seconds
+severs the socket. From then on every call raises `SessionLost`, the dispatches in flight are cancelled and
+their outcomes dropped. A dispatch that ignores its cancellation can still do its work twice (at-least-once);
+it cannot write twice.
+
+What each failure does:
+- the backend is terminated, the server crashes: the socket ends; seen at once, even while idle.
+- a silent network or a stopped server: no answer within three seconds; severed here, and by keepalives there.
+- this process is stopped (SIGSTOP): whoever marks the worker lost terminates the backend; seen on waking.
+- an error in claim or unlock: the session may hold locks that nobody knows of, so its owner severs it.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any, LiteralString
+
+from psycopg import AsyncConnection, Notify, OperationalError, pq
+
+from conductor.columns import register
+from switchyard.errors import DatabaseUnavailable
+
+ANSWER_WITHIN = 3.0
+ROUND_TRIP_EVERY = 1.0
+
+
+class SessionLost(DatabaseUnavailable):
+    """The connection that held the claims is gone, and the claims with it."""
+
+
+class Session:
+    """One connection, one statement at a time, with a limit on silence."""
+
+    def __init__(self, connection: AsyncConnection[Any], on_bell: Callable[[], None]) -> None:
+        self._connection = connection
+        self._on_bell = on_bell
+        self._loop = asyncio.get_running_loop()
+        self._lost: str | None = None
+        self.answered_at = self._loop.time()
+        register(connection)
+        connection.add_notify_handler(self._heard)
+
+    @property
+    def pid(self) -> int:
+        """The backend's process id."""
+        return self._connection.info.backend_pid
+
+    @property
+    def lost(self) -> str | None:
+        """Why it is gone, or None."""
+        return self._lost
+
+    async def rows(self, query: LiteralString, values: Sequence[Any] = ()) -> list[Any]:
+        """Run one statement in its own transaction and return its rows."""
+        self._check()
+        timer = self._loop.call_later(ANSWER_WITHIN, self.sever, f"no answer within {ANSWER_WITHIN:g} s")
+        try:
+            cursor = await self._connection.execute(query, values, prepare=True, binary=True)
+            found = await cursor.fetchall() if cursor.description else []
+        except OperationalError as error:
+            if self._connection.closed or self._lost:
+                self._lose(str(error))
+            raise
+        finally:
+            timer.cancel()
+        self.answered_at = self._loop.time()
+        return found
+
+    async def ping(self) -> None:
+        """A round trip, where there was none for a while."""
+        if self._loop.time() - self.answered_at >= ROUND_TRIP_EVERY:
+            await self.rows("select 1")
+
+    async def wait(self, until: asyncio.Event, seconds: float) -> None:
+        """Wait for the event, a bell or the end of the connection, at most so long."""
+        self._check()
+        loop, number = self._loop, self._connection.fileno()
+        timer = loop.call_later(max(0.0, seconds), until.set)
+        loop.add_reader(number, self._readable, until)
+        try:
+            await until.wait()
+        finally:
+            timer.cancel()
+            loop.remove_reader(number)
+        self._check()
+
+    def sever(self, reason: str) -> None:
+        """End it now: whoever waits for an answer gets an error instead, and the server frees the locks."""
+        self._lost = self._lost or reason
+        if self._connection.closed:
+            return
+        with socket.socket(fileno=os.dup(self._connection.fileno())) as end:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                return  # it ended by itself meanwhile
+
+    async def close(self) -> None:
+        """Say goodbye; the server frees what is still locked."""
+        self._lost = self._lost or "closed"
+        await self._connection.close()
+
+    def _check(self) -> None:
+        if self._lost:
+            raise SessionLost(self._lost)
+
+    def _lose(self, reason: str) -> None:
+        self.sever(reason.strip().splitlines()[0] if reason.strip() else "the connection ended")
+        raise SessionLost(self._lost or reason)
+
+    def _heard(self, _notify: Notify) -> None:
+        self._on_bell()
+
+    def _readable(self, until: asyncio.Event) -> None:
+        """While no statement runs, what arrives is a bell, a notice or the end."""
+        connection = self._connection.pgconn
+        try:
+            connection.consume_input()
+            while (notify := connection.notifies()) is not None:
+                del notify
+                self._on_bell()
+        except OperationalError as error:
+            self._lost = self._lost or str(error).strip()
+        if connection.status == pq.ConnStatus.BAD:
+            self._lost = self._lost or "the server closed the connection"
+        if self._lost:
+            until.set()

@@ -1,0 +1,50 @@
+"""Whatever a handler says, what is written is text that Postgres takes."""
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conductor import clean
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.integers(), inner),
+    max_leaves=20,
+)
+surrogates = st.text(alphabet=st.characters(categories=["Cs", "Lu", "Cc"]))
+
+
+@given(st.text() | surrogates)
+def test_texts_hold_no_nul_and_encode(value: str) -> None:
+    cleaned = clean.text(value, 40)
+    assert "\0" not in cleaned
+    cleaned.encode("utf-8")
+    assert len(cleaned) <= 40
+
+
+@given(st.dictionaries(st.text() | surrogates, anything | surrogates, min_size=1))
+def test_details_become_json_without_escaped_nul(value: dict[str, Any]) -> None:
+    written = clean.detail(value)
+    assert written is not None
+    assert "\\u0000" not in written
+    written.encode("utf-8")
+    json.loads(written, parse_constant=lambda name: 1 / 0)
+
+
+def test_nothing_to_say_is_null() -> None:
+    assert clean.detail({}) is None
+
+
+def test_a_huge_detail_is_cut_and_says_so() -> None:
+    written = clean.detail({"body": ["x" * 1000] * 1000})
+    assert written is not None
+    assert json.loads(written)["length"] > 1_000_000
+    assert len(written) < 2_000
+
+
+def test_a_deep_detail_ends() -> None:
+    deep: dict[str, Any] = {}
+    deep["again"] = deep
+    assert clean.detail(deep) is not None

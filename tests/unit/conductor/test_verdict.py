@@ -1,0 +1,61 @@
+"""Every outcome becomes exactly one event, whatever the handler put into it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from conductor.verdict import Judge
+from switchyard.outcome import Failed, HandedOver, Invalid, Outcome, Retry, Success
+from tests.unit.conductor.test_retry import Policy
+
+ENDS = [
+    (Success({"a": 1}), "SUCCESSFUL", None),
+    (HandedOver(), "QUEUED", None),
+    (Failed("no"), "FAILED", "no"),
+    (Invalid("bad"), "INVALID", "bad"),
+]
+
+
+@pytest.mark.parametrize(("outcome", "status", "error"), ENDS)
+def test_outcomes_that_need_no_policy(outcome: Outcome, status: str, error: str | None) -> None:
+    verdict = Judge(Policy()).verdict(outcome, 1)
+    assert (verdict.status, verdict.error, verdict.retry_seconds) == (status, error, None)
+
+
+def test_a_retry_backs_off_and_then_is_exhausted() -> None:
+    judge = Judge(Policy(attempts=2))
+    first, last = judge.verdict(Retry("no"), 1), judge.verdict(Retry("no"), 2)
+    assert first.status == "BACKOFF"
+    assert first.retry_seconds is not None
+    assert last.status == "RETRIES_EXHAUSTED"
+    assert last.retry_seconds is None
+
+
+def test_at_most_once_retries_only_what_was_not_sent() -> None:
+    judge = Judge(Policy(), at_most_once=True)
+    assert judge.verdict(Retry("refused", sent=False), 1).status == "BACKOFF"
+    sent = judge.verdict(Retry("no answer"), 1)
+    assert sent.status == "FAILED"
+    assert sent.error is not None
+    assert "may have been sent" in sent.error
+
+
+class Hostile(Mapping[str, Any]):
+    """A detail that fails when it is read."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise RuntimeError("no")
+
+    def __iter__(self) -> Iterator[str]:
+        raise RuntimeError("no")
+
+    def __len__(self) -> int:
+        return 1
+
+
+def test_a_detail_that_cannot_be_read_ends_failed() -> None:
+    verdict = Judge(Policy()).verdict(Success(Hostile()), 1)
+    assert verdict.status == "FAILED"
+    assert verdict.error is not None
+    assert "could not be written" in verdict.error
