@@ -1,0 +1,1 @@
+"""What conductor can do, one file a type."""

@@ -1,0 +1,44 @@
+"""What every action has, whatever its type."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from switchyard.config.breaker import Breaker
+from switchyard.config.model import Model
+from switchyard.config.rate import Rate
+from switchyard.config.retry import RetryPolicy
+from switchyard.config.units import Interval
+
+
+class Action(Model):
+    """What conductor can do under one action name. A third-party type subclasses this and sets `type`."""
+
+    runs_workflows: ClassVar[bool] = False
+    """Whether a workflow may name it as its `action`."""
+    takes_callbacks: ClassVar[bool] = True
+    """Whether a callback may name it without a `workflow`."""
+    answers_itself: ClassVar[bool] = False
+    """Whether the dispatch's answer is the end, so that `at_most_once` means something."""
+    template_of: ClassVar[str | None] = None
+    """What a workflow's `template` is for this type; None where it has none."""
+
+    type: str
+    """Which handler does it."""
+    delivery: Literal["at_least_once", "at_most_once"] = "at_least_once"
+    """`at_most_once` (http and noop only) never repeats what may have been sent."""
+    concurrency: Annotated[int, Field(ge=1, le=10_000)] = 10
+    """How many dispatches one worker has in flight."""
+    timeout: Interval = 30.0
+    """How long one dispatch may take."""
+    retry: RetryPolicy = RetryPolicy()
+    """When a dispatch is tried again."""
+    rate: Rate | None = None
+    """How many dispatches a second; without it, as many as the slots allow."""
+    breaker: Breaker | None = None
+    """Which errors slow the rate down."""
+
+    @property
+    def default_template(self) -> str | tuple[str, ...] | None:
+        """What a workflow without a `template` of its own runs."""
+        return None

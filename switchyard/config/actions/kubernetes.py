@@ -1,0 +1,17 @@
+"""What argo and argo_resume share: which cluster, and where in it."""
+
+from pathlib import Path
+
+from switchyard.config.actions.base import Action
+from switchyard.config.names import KubernetesName
+
+
+class KubernetesAction(Action):
+    """An action that speaks with a Kubernetes API."""
+
+    namespace: KubernetesName
+    """The namespace of the workflows."""
+    kubeconfig: Path | None = None
+    """Credentials from this file; without it the pod's own, else the user's kubeconfig."""
+    context: str | None = None
+    """The context of the kubeconfig; without it, its current one."""

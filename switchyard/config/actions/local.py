@@ -1,0 +1,47 @@
+"""`local`: a supervised process on this machine."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from switchyard.config.actions.base import Action
+from switchyard.config.command import Command
+from switchyard.config.model import Model
+from switchyard.config.names import EnvName
+from switchyard.config.secrets import SecretOrText
+from switchyard.config.units import Interval, Size
+
+
+class LocalLimits(Model):
+    """What one process may use."""
+
+    time: Interval | None = None
+    """The longest run; without it, the workflow's timeout."""
+    memory: Annotated[Size, Field(ge=1024 * 1024)] | None = None
+    """The largest address space of each process."""
+
+
+class LocalAction(Action):
+    """A detached process in a spool folder; it outlives the conductor that started it."""
+
+    runs_workflows: ClassVar[bool] = True
+    takes_callbacks: ClassVar[bool] = False
+    template_of: ClassVar[str | None] = "command"
+
+    type: Literal["local"] = "local"
+    command: Command | None = None
+    """What is run where a workflow gives no `template`: words, or one text that is split into words."""
+    env: Mapping[EnvName, SecretOrText] = {}
+    """The whole environment of the process, beside SWITCHYARD_…; env:NAME passes one of ours on."""
+    spool: Path = Path("/var/lib/switchyard/spool")
+    """The folder that processes run under; it belongs to one host."""
+    limits: LocalLimits = LocalLimits()
+    """Limits on time and memory."""
+    grace: Interval = 10.0
+    """Between SIGTERM and SIGKILL when it is stopped."""
+
+    @property
+    def default_template(self) -> tuple[str, ...] | None:
+        return self.command

@@ -1,0 +1,57 @@
+"""The whole configuration: one frozen object for all programs."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from switchyard.config.actions.by_type import AnyAction
+from switchyard.config.caboose import Caboose
+from switchyard.config.conductor import Conductor
+from switchyard.config.database import Database
+from switchyard.config.logging import Logging
+from switchyard.config.model import Model
+from switchyard.config.names import HeaderName, Name, StoreUrl
+from switchyard.config.partitions import Partitions
+from switchyard.config.secrets import Secret
+from switchyard.config.workers import Workers
+from switchyard.config.workflows import Workflow
+
+SHARED = ("store", "correlation_header", "actions", "workflows", "secrets")
+
+
+class Config(Model):
+    """What `load` returns. Its parts are those of the file."""
+
+    database: Database = Database()
+    """Where the ledger is."""
+    store: StoreUrl = "file:///var/lib/switchyard"
+    """Where inputs, outputs and archives are kept: file:///folder or s3://bucket/prefix."""
+    conductor: Conductor = Conductor()
+    """The conductor."""
+    caboose: Caboose = Caboose()
+    """The caboose."""
+    workers: Workers = Workers()
+    """The registry of workers."""
+    partitions: Partitions = Partitions()
+    """The ledger's partitions."""
+    log: Logging = Logging()
+    """Logging."""
+    correlation_header: HeaderName = "x-cdp-request-id"
+    """The header that takes the correlation id along with every webhook."""
+    actions: Mapping[Name, AnyAction] = {}
+    """What conductor can do, by action name."""
+    workflows: Mapping[Name, Workflow] = {}
+    """What can be submitted, by name."""
+    secrets: Mapping[Name, Secret] = {}
+    """Secrets that templates may use as `secrets.name`, by reference."""
+
+    def fingerprint(self) -> str:
+        """A hash of what all conductors of a database must agree on; it has references, never secrets."""
+        return fingerprint_of(self.model_dump(mode="json", include=set(SHARED)))
+
+
+def fingerprint_of(content: Mapping[str, Any]) -> str:
+    """The same for the same content, whatever the order of its keys."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,108 @@
+"""From a file, the environment and flags to one frozen Config, or to every problem at once.
+
+The file is `-c FILE`, else $SWITCHYARD_CONFIG, else ./switchyard.yaml. What a setting is comes from, in this
+order: flag, environment, file, default.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from switchyard.config.config import Config
+from switchyard.config.crosscheck import crosscheck
+from switchyard.config.document import Document, read_document
+from switchyard.config.explain import explain
+from switchyard.config.overlay import apply_environment, apply_flags
+from switchyard.config.problems import InvalidConfig, Place, Problem
+from switchyard.errors import ConfigError
+
+FILE = "switchyard.yaml"
+VARIABLE = "SWITCHYARD_CONFIG"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A configuration that can be used, and what is worth knowing about it."""
+
+    config: Config
+    path: Path
+    warnings: tuple[Problem, ...]
+
+
+def load(
+    path: Path | str | None = None,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> Config:
+    """The configuration; InvalidConfig (a ConfigError) with every problem where there are any."""
+    return inspect(path, environ, flags).config
+
+
+def inspect(
+    path: Path | str | None = None,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, Any] | None = None,
+) -> Loaded:
+    """The same, with the warnings."""
+    surroundings = os.environ if environ is None else environ
+    file = find(path, surroundings)
+    document = read_document(file)
+    config, problems = examine(document, surroundings, flags or {}, file.parent)
+    if config is None:
+        raise InvalidConfig(problems)
+    return Loaded(config, file, tuple(problems))
+
+
+def find(path: Path | str | None, environ: Mapping[str, str]) -> Path:
+    """The file that counts; a ConfigError that says where it was looked for."""
+    if path is not None:
+        return Path(path)
+    named = environ.get(VARIABLE)
+    if named:
+        return Path(named)
+    if Path(FILE).is_file():
+        return Path(FILE)
+    raise ConfigError(f"there is no configuration: give -c FILE, set {VARIABLE}, or write ./{FILE}")
+
+
+def examine(
+    document: Document, environ: Mapping[str, str], flags: Mapping[str, Any], folder: Path
+) -> tuple[Config | None, list[Problem]]:
+    """The config, or None, and all problems in the order of the file; warnings alone leave a config."""
+    if document.data is None:
+        document.data = {}
+    if not isinstance(document.data, dict):
+        problem = Problem((), "must be a mapping of sections", Place(document.source, 1, 1))
+        return None, [*document.problems, problem]
+    apply_environment(document, environ, Config.model_fields)
+    apply_flags(document, flags)
+    config, found = _validate(document.data, folder)
+    problems = _placed([*document.problems, *found, *crosscheck(config, document.data, folder)], document)
+    failed = any(not problem.warning for problem in problems)
+    return (None if failed else config), problems
+
+
+def _validate(data: Any, folder: Path) -> tuple[Config | None, list[Problem]]:
+    try:
+        return Config.model_validate(data, context=context_for(folder)), []
+    except ValidationError as error:
+        return None, list(explain(error, data))
+
+
+def context_for(folder: Path) -> dict[str, Any]:
+    """What validators may know: that units are written out, and what paths are relative to."""
+    return {"written": True, "folder": folder}
+
+
+def _placed(problems: list[Problem], document: Document) -> list[Problem]:
+    """Each once, with its place, in the order of the file; what other sources gave comes first."""
+    placed = [problem.at(problem.place or document.place_of(problem.path)) for problem in problems]
+    return sorted(dict.fromkeys(placed), key=_order)
+
+
+def _order(problem: Problem) -> tuple[int, int]:
+    return (problem.place.line, problem.place.column) if problem.place else (0, 0)

@@ -1,0 +1,87 @@
+"""What flags and the environment put over the file: flag, environment, file, default.
+
+`SWITCHYARD_CONDUCTOR__BATCH` reaches `conductor.batch`. Case does not matter, and `-` and `.` of a name are
+`_`. A value that starts like JSON ({, [ or ") is read as JSON, any other is a text. A secret given this way
+is turned into the reference that it is, so that its value never becomes part of the configuration.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from switchyard.config.document import Document
+from switchyard.config.nearest import nearest
+from switchyard.config.problems import Path, Place, Problem
+from switchyard.config.secrets import is_reference
+
+PREFIX = "SWITCHYARD_"
+
+
+def apply_environment(document: Document, environ: Mapping[str, str], known: Iterable[str]) -> None:
+    """Lay every SWITCHYARD_ variable that names a known section over the document."""
+    sections = {name: name for name in known}
+    for variable in sorted(environ):
+        segments = variable.upper().removeprefix(PREFIX).lower().split("__")
+        if not variable.upper().startswith(PREFIX):
+            continue
+        place = Place(f"environment {variable}")
+        if segments[0] in sections:
+            _apply(document, segments, environ[variable], variable, place)
+        elif len(segments) > 1:
+            message = f"there is no section {segments[0]!r}{nearest(segments[0], sections)}"
+            document.problems.append(Problem((segments[0],), message, place))
+
+
+def apply_flags(document: Document, flags: Mapping[str, Any]) -> None:
+    """Lay flags over it; keys are dotted paths, None means that the flag was not given."""
+    for dotted, value in flags.items():
+        if value is not None:
+            put(document, tuple(dotted.split(".")), value, Place(f"flag for {dotted}"))
+
+
+def _apply(document: Document, segments: list[str], text: str, variable: str, place: Place) -> None:
+    path = _matched(document.data, segments)
+    if _is_secret(path) and not is_reference(text):
+        put(document, path, f"env:{variable}", place)
+        return
+    try:
+        put(document, path, _value(text), place)
+    except (ValueError, RecursionError):
+        document.problems.append(Problem(path, "starts like JSON, but is not", place))
+
+
+def _is_secret(path: Path) -> bool:
+    return path == ("database", "url") or (len(path) == 2 and path[0] == "secrets")
+
+
+def _value(text: str) -> Any:
+    return json.loads(text) if text[:1] in {"{", "[", '"'} else text
+
+
+def _matched(data: Any, segments: list[str]) -> Path:
+    """The segments as the file spells them, where it does."""
+    path: list[str] = []
+    for segment in segments:
+        keys = data if isinstance(data, dict) else {}
+        key = next((key for key in keys if _folded(key) == segment), segment)
+        path.append(key)
+        data = keys.get(key)
+    return tuple(path)
+
+
+def _folded(key: str) -> str:
+    return key.lower().replace("-", "_").replace(".", "_")
+
+
+def put(document: Document, path: Path, value: Any, place: Place) -> None:
+    """Set one value, making the mappings on the way."""
+    if not isinstance(document.data, dict):
+        document.data = {}
+    inner = document.data
+    for part in path[:-1]:
+        if not isinstance(inner.get(part), dict):
+            inner[part] = {}
+        inner = inner[part]
+    inner[path[-1]] = value
+    document.places = {known: where for known, where in document.places.items() if known[: len(path)] != path}
+    document.places[path] = place

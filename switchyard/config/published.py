@@ -1,0 +1,81 @@
+"""The JSON Schema of the configuration, for editors, and for finding out what a place in it may hold."""
+
+from functools import cache
+from typing import Any
+
+from pydantic.json_schema import GenerateJsonSchema
+
+from switchyard.config.actions.registry import BUILT_IN, brought, model_of
+from switchyard.config.config import Config
+from switchyard.config.problems import Path
+
+TITLE = "Switchyard configuration"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+Schema = dict[str, Any]
+
+
+@cache
+def json_schema() -> Schema:
+    """The schema with the built-in types; it is committed, so it depends on nothing but the code."""
+    schema = Config.model_json_schema(mode="validation", schema_generator=GenerateJsonSchema)
+    for model in BUILT_IN.values():
+        definition = schema["$defs"][model.__name__]
+        definition["required"] = ["type", *definition.get("required", [])]
+        definition["properties"]["type"].pop("default", None)
+    return {"$schema": DIALECT, **schema, "title": TITLE}
+
+
+def schema_at(path: Path, data: Any) -> Schema:
+    """What the schema says about one place; empty where it says nothing. `data` decides among types."""
+    root = json_schema()
+    here, node = root, data
+    for part in path:
+        here = _step(_chosen(here, node, root), part)
+        node = _inside(node, part)
+    return _chosen(here, node, root)
+
+
+def _inside(node: Any, part: str | int) -> Any:
+    if isinstance(node, dict):
+        return node.get(part)
+    if isinstance(node, list) and isinstance(part, int) and part < len(node):
+        return node[part]
+    return None
+
+
+def _step(schema: Schema, part: str | int) -> Schema:
+    if isinstance(part, int):
+        return dict(schema.get("items") or {})
+    found = schema.get("properties", {}).get(part) or schema.get("additionalProperties")
+    return dict(found or next(iter(schema.get("patternProperties", {}).values()), {}))
+
+
+def _chosen(schema: Schema, data: Any, root: Schema) -> Schema:
+    """The schema itself, past references, optional forms and the choice by `type`."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return _chosen(root["$defs"][name], data, root)
+    if "oneOf" in schema and "discriminator" in schema:
+        return _of_type(data, root)
+    for option in schema.get("anyOf", []):
+        if option.get("type") != "null":
+            return {**_chosen(option, data, root), **{k: v for k, v in schema.items() if k != "anyOf"}}
+    return schema
+
+
+def _of_type(data: Any, root: Schema) -> Schema:
+    name = data.get("type") if isinstance(data, dict) else None
+    if isinstance(name, str) and name in BUILT_IN:
+        return dict(root["$defs"][BUILT_IN[name].__name__])
+    if isinstance(name, str) and name in brought():
+        return _of_plugin(name)
+    return {}
+
+
+def _of_plugin(name: str) -> Schema:
+    try:
+        model = model_of(name)
+    except ValueError:
+        return {}
+    return model.model_json_schema() if model else {}

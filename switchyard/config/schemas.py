@@ -1,0 +1,75 @@
+"""JSON Schemas of a workflow's input and output: read once with the configuration, checked, never fetched.
+
+Written as a path relative to the configuration file, or in place. The content is part of the configuration,
+so two conductors with different schema files have different fingerprints.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
+
+LARGEST = 4 * 2**20
+
+
+@dataclass(frozen=True)
+class JsonSchema:
+    """A schema that is known to be valid and to need nothing but itself."""
+
+    document: Mapping[str, Any] | bool
+    path: str | None = field(default=None, compare=False)
+    validator: Any = field(default=None, compare=False, repr=False)
+
+    def problems(self, value: Any) -> Iterator[tuple[str, str]]:
+        """What is wrong with a value: (where, what), where like `sites[0].name` and empty for the whole."""
+        for error in self.validator.iter_errors(value):
+            yield _where(error.absolute_path), error.message[:500]
+
+
+def _where(path: Any) -> str:
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
+
+def read_schema(value: Any, info: ValidationInfo) -> JsonSchema:
+    """From a path or a mapping; the context's `folder` is what a path is relative to."""
+    if isinstance(value, JsonSchema):
+        return value
+    if isinstance(value, str):
+        folder = (info.context or {}).get("folder") or Path()
+        return _valid(_read(Path(folder) / value), value)
+    return _valid(value, None)
+
+
+def _read(path: Path) -> Any:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        raise ValueError(f"the schema file {path} cannot be read: {error.strerror}") from None
+    if len(data) > LARGEST:
+        raise ValueError(f"the schema file {path} is larger than 4 MiB")
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError(f"the schema file {path} is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"the schema file {path} is not JSON: {error}") from None
+
+
+def _valid(document: Any, path: str | None) -> JsonSchema:
+    # jsonschema takes long to import where its optional formats are installed, and most commands need none
+    from switchyard.config.validators import validator_of  # noqa: PLC0415
+
+    return JsonSchema(document, path, validator_of(document))
+
+
+SchemaFile = Annotated[
+    JsonSchema,
+    PlainValidator(read_schema),
+    PlainSerializer(lambda schema: schema.document),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}, {"type": "boolean"}]}),
+]
