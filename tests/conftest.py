@@ -4,9 +4,15 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from tests.parts import logs
+from tests.parts import elasticmq as sqs_part
+from tests.parts import logs, prepare
+from tests.parts import moto as moto_part
+from tests.parts.aws import AwsPart
 from tests.parts.database import Database, Template
+from tests.parts.golang import VERSITYGW
+from tests.parts.need import obtain
 from tests.parts.postgres import UNSAFE, Existing, Postgres, Server, binaries
+from tests.parts.versitygw import VersityGateway
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -19,6 +25,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_sessionstart() -> None:
     logs.begin_session()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Build what the chosen tests will need now, where no test's time limit counts the minutes."""
+    if not session.config.option.collectonly:
+        prepare.prepare({name for item in session.items for name in getattr(item, "fixturenames", ())})
 
 
 def pytest_runtest_setup() -> None:
@@ -78,6 +90,36 @@ def standby(own_postgres: Server) -> Iterator[Server]:
     server.start()
     yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def moto() -> Iterator[AwsPart]:
+    """AWS as moto has it; here for Step Functions, which it runs for real."""
+    part = moto_part.start()
+    yield part
+    part.close()
+
+
+@pytest.fixture(scope="session")
+def elasticmq(request: pytest.FixtureRequest) -> Iterator[AwsPart]:
+    """SQS: `.queue()` makes one. moto's where SWITCHYARD_TEST_SQS=moto, or where there is no Java."""
+    if prepare.moto_instead("SWITCHYARD_TEST_SQS", sqs_part.jars):
+        yield request.getfixturevalue("moto")
+        return
+    part = obtain("ElasticMQ", sqs_part.start)
+    yield part
+    part.close()
+
+
+@pytest.fixture(scope="session")
+def s3(request: pytest.FixtureRequest) -> Iterator[AwsPart]:
+    """S3: `.bucket()` makes one. moto's where SWITCHYARD_TEST_S3=moto, or where there is no Go."""
+    if prepare.moto_instead("SWITCHYARD_TEST_S3", VERSITYGW.binary):
+        yield request.getfixturevalue("moto")
+        return
+    part = obtain("versitygw", VersityGateway)
+    yield part
+    part.close()
 
 
 def _shared(kind: str) -> Postgres:

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Protocol
 
 import psycopg
 
+from tests.parts import guardian
 from tests.parts.need import need
 from tests.parts.ports import free_port
 from tests.parts.process import Process
@@ -58,7 +58,7 @@ class Server:
     def __init__(
         self, binaries: Path, settings: Mapping[str, str], *, primary: "Server | None" = None
     ) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="switchyard-postgres-"))
+        self.folder = guardian.scratch("postgres")
         self.data = self.folder / "data"
         self.port = free_port()
         self.user = ROOTLESS if os.geteuid() == 0 else None
@@ -114,7 +114,7 @@ class Server:
 
     def close(self) -> None:
         self.stop()
-        shutil.rmtree(self.folder)
+        guardian.discard(self.folder)
 
     def _ready(self) -> bool:
         assert self.process.running(), f"postgres ended:\n{self.process.log.read_text()}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.parts import logs
+from tests.parts import guardian, logs
 
 
 class Process:
@@ -52,6 +52,7 @@ class Process:
                 user=self.user,
                 start_new_session=True,  # Ctrl-C is for pytest, which then stops its parts in order
             )
+        guardian.watch("pid", self._child.pid)
 
     def stop(self, sign: signal.Signals = signal.SIGTERM, seconds: float = 20) -> None:
         """Ask it to end; one that does not is killed."""
@@ -62,17 +63,22 @@ class Process:
             self._child.wait(seconds)
         except subprocess.TimeoutExpired:
             self.kill()
-        self._child = None
+        self._ended()
 
     def kill(self) -> None:
         """End it and all it has started with SIGKILL, as a power cut would."""
-        if self._child is None:
-            return
-        family = [psutil.Process(self._child.pid), *psutil.Process(self._child.pid).children(recursive=True)]
-        for member in family:
-            _kill(member)
-        self._child.wait()
-        psutil.wait_procs(family, timeout=10)
+        if self._child is not None and self._child.poll() is None:
+            parent = psutil.Process(self._child.pid)
+            family = [parent, *parent.children(recursive=True)]
+            for member in family:
+                _kill(member)
+            self._child.wait()
+            psutil.wait_procs(family, timeout=10)
+        self._ended()
+
+    def _ended(self) -> None:
+        if self._child is not None:
+            guardian.release("pid", self._child.pid)
         self._child = None
 
     def pause(self) -> None:

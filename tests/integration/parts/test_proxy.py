@@ -1,0 +1,50 @@
+"""The proxy does to a connection what its methods say."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+
+from tests.parts.postgres import Server
+from tests.parts.proxy import Proxy
+
+
+@pytest.fixture
+def proxy(own_postgres: Server) -> Iterator[Proxy]:
+    with Proxy(own_postgres.port) as proxy:
+        yield proxy
+
+
+def _connect(proxy: Proxy) -> psycopg.Connection[tuple[object, ...]]:
+    return psycopg.connect(f"postgresql://postgres@127.0.0.1:{proxy.port}/postgres", connect_timeout=2)
+
+
+def test_each_failure_in_turn(proxy: Proxy) -> None:
+    with _connect(proxy) as connection:
+        assert connection.execute("select 1").fetchone() == (1,)
+        proxy.cut()
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("select 1")
+    proxy.refuse()
+    with pytest.raises(psycopg.OperationalError, match="refused"):
+        _connect(proxy)
+    proxy.resume()
+    with _connect(proxy) as connection:
+        proxy.delay(0.2)
+        before = time.monotonic()
+        connection.execute("select 1")
+        assert time.monotonic() - before >= 0.4
+    assert proxy.accepted == 2
+
+
+def test_silence_is_not_a_closed_connection(proxy: Proxy) -> None:
+    with _connect(proxy) as connection, ThreadPoolExecutor() as pool:
+        proxy.silence()
+        answer = pool.submit(lambda: connection.execute("select 1").fetchone())
+        with pytest.raises(psycopg.errors.ConnectionTimeout):
+            _connect(proxy)
+        assert not answer.done()
+        proxy.resume()
+        assert answer.result(10) == (1,)

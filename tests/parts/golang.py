@@ -1,0 +1,43 @@
+"""Parts that are built from the Go module proxy, each pinned by a small module of ours in tests/parts/go."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.parts.cache import cached, run, tool
+
+
+@dataclass(frozen=True)
+class GoPart:
+    """`module` as required in go/<name>/go.mod, and the command in it to build."""
+
+    name: str
+    module: str
+    command: str
+
+    @property
+    def source(self) -> Path:
+        return Path(__file__).parent / "go" / self.name
+
+    def version(self) -> str:
+        found = re.search(rf"{re.escape(self.module)} (v\S+)", (self.source / "go.mod").read_text())
+        assert found, f"{self.module} is not required in {self.source}/go.mod"
+        return found[1]
+
+    def binary(self) -> Path:
+        """The built command; the first time this takes minutes."""
+        return cached(f"{self.name}-{self.version()}", self._build) / self.name
+
+    def _build(self, into: Path) -> None:
+        flags = ["-mod=readonly", "-trimpath", "-ldflags=-s -w", "-o", str(into / self.name)]
+        run(
+            [tool("nice"), "-n", "10", tool("go"), "build", *flags, f"{self.module}{self.command}"],
+            cwd=self.source,
+            env={"CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off"},
+        )
+
+
+ETCD = GoPart("etcd", "go.etcd.io/etcd/server/v3", "")
+KUBE_APISERVER = GoPart("kube-apiserver", "k8s.io/kubernetes", "/cmd/kube-apiserver")
+ARGO = GoPart("argo", "github.com/argoproj/argo-workflows/v3", "/cmd/workflow-controller")
+VERSITYGW = GoPart("versitygw", "github.com/versity/versitygw", "/cmd/versitygw")

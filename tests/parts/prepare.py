@@ -1,0 +1,58 @@
+"""Makes the parts ahead of the tests: all by `python -m tests.parts.prepare`, else what the tests ask for.
+
+A part that cannot be had is no error here; the test that needs it says why.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Set
+from pathlib import Path
+
+from tests.parts import elasticmq
+from tests.parts.cache import UnavailableError
+from tests.parts.golang import ARGO, ETCD, KUBE_APISERVER, VERSITYGW
+from tests.parts.need import required
+
+Builder = Callable[[], Path]
+
+BUILDERS: dict[str, tuple[Builder, ...]] = {
+    "elasticmq": (elasticmq.jars,),
+    "s3": (VERSITYGW.binary,),
+    "kubernetes": (ETCD.binary, KUBE_APISERVER.binary),
+    "argo": (ETCD.binary, KUBE_APISERVER.binary, ARGO.binary),
+}
+
+
+def prepare(fixtures: Set[str]) -> None:
+    """Make what these fixtures start, one after the other: each build uses all cores itself."""
+    for builder in dict.fromkeys(
+        builder for name in sorted(BUILDERS.keys() & fixtures) for builder in BUILDERS[name]
+    ):
+        _timed(builder)
+
+
+def moto_instead(variable: str, builder: Builder) -> bool:
+    """Whether moto stands in: it was asked for, or the better part cannot be had and is not required."""
+    if os.environ.get(variable) == "moto":
+        return True
+    try:
+        builder()
+    except UnavailableError:
+        return not required()
+    return False
+
+
+def _timed(builder: Builder) -> None:
+    begin = time.monotonic()
+    try:
+        made = builder()
+    except UnavailableError as why:
+        print(f"not to be had: {why}", file=sys.stderr)
+        return
+    if time.monotonic() - begin > 1:
+        print(f"made {made} in {time.monotonic() - begin:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    prepare(BUILDERS.keys())
