@@ -1,14 +1,122 @@
-"""What must hold between the parts of a configuration."""
+"""What must hold between the parts of a configuration, and what is worth a warning."""
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-from switchyard.config.config import Config
-from switchyard.config.problems import Problem
+from pydantic import TypeAdapter, ValidationError
+
+from switchyard.config.actions.base import Action
+from switchyard.config.actions.http import HttpAction
+from switchyard.config.callbacks import Callback
+from switchyard.config.cycles import cycles
+from switchyard.config.nearest import nearest
+from switchyard.config.parts import Parts, WorkflowPart
+from switchyard.config.problems import Path, Problem
+from switchyard.config.templates import names_under, parse_template
 
 
-def crosscheck(config: Config | None, data: Any, folder: Path) -> Iterator[Problem]:
-    """Nothing yet."""
-    del config, data, folder
-    yield from ()
+def crosscheck(parts: Parts) -> Iterator[Problem]:
+    """Every problem between the parts."""
+    for name, action in parts.actions.items():
+        if action is not None:
+            yield from _action(("actions", name), action, parts)
+    for name, workflow in parts.workflows.items():
+        if workflow is not None:
+            yield from _workflow(("workflows", name), workflow, parts)
+    yield from cycles(parts)
+    if not parts.actions:
+        yield Problem(("actions",), "no action is configured, so nothing is served", warning=True)
+
+
+def _action(path: Path, action: Action, parts: Parts) -> Iterator[Problem]:
+    if action.delivery == "at_most_once" and not action.answers_itself:
+        reason = (
+            "its name makes it once: leave delivery out" if action.runs_workflows else "leave delivery out"
+        )
+        yield Problem((*path, "delivery"), f"at_most_once is for http and noop; for {action.type} {reason}")
+    if action.breaker is not None and action.rate is None:
+        message = "a breaker slows the rate, and there is none: add rate, like {limit: 100/s}"
+        yield Problem((*path, "breaker"), message)
+    for inner, text in action.templates():
+        yield from _secrets((*path, *inner), text, parts)
+    if isinstance(action, HttpAction):
+        yield from _unreachable((*path, "responses"), action)
+
+
+def _secrets(path: Path, text: str, parts: Parts) -> Iterator[Problem]:
+    for name in sorted(names_under(parse_template(text), "secrets") - parts.secrets):
+        near = nearest(name, parts.secrets)
+        yield Problem(path, f"there is no secret {name!r}{near}: add it to secrets, like {name}: env:NAME")
+
+
+def _unreachable(path: Path, action: HttpAction) -> Iterator[Problem]:
+    catching = [number for number, rule in enumerate(action.responses) if rule.catches_all]
+    for number in range(catching[0] + 1 if catching else len(action.responses), len(action.responses)):
+        yield Problem(
+            (*path, number), "is never reached: the rule before it matches everything", warning=True
+        )
+
+
+def _workflow(path: Path, workflow: WorkflowPart, parts: Parts) -> Iterator[Problem]:
+    if workflow.action not in parts.actions:
+        yield Problem((*path, "action"), unknown_action(workflow.action, parts))
+    action = parts.actions.get(workflow.action)
+    if action is not None and not action.runs_workflows:
+        yield Problem(
+            (*path, "action"), f"{workflow.action!r} is of type {action.type}, which runs no workflows"
+        )
+    elif action is not None:
+        yield from _template(path, workflow, action)
+    for number, callback in workflow.callbacks:
+        yield from check_callback((*path, "callbacks", number), callback, parts)
+
+
+def _template(path: Path, workflow: WorkflowPart, action: Action) -> Iterator[Problem]:
+    if workflow.manifest:
+        if action.type != "argo":
+            yield Problem((*path, "manifest"), f"is for actions of type argo, not {action.type}")
+    elif workflow.template is not None:
+        yield from _template_form((*path, "template"), workflow.template, action)
+    elif action.template_of is not None and action.default_template is None:
+        yield Problem((*path, "template"), f"is missing: the {action.template_of} that {action.type} runs")
+
+
+def _template_form(path: Path, template: str | tuple[str, ...], action: Action) -> Iterator[Problem]:
+    if action.template_of is None:
+        yield Problem(path, f"an action of type {action.type} has no templates: leave it out")
+        return
+    adapter: TypeAdapter[object] = TypeAdapter(action.template_form)
+    try:
+        adapter.validate_python(template)
+    except ValidationError:
+        examples = " or ".join(str(example) for example in adapter.json_schema().get("examples", []))
+        like = f", like {examples}" if examples else ""
+        yield Problem(path, f"is not the {action.template_of} that type {action.type} needs{like}")
+
+
+def check_callback(path: Path, callback: Callback, parts: Parts) -> Iterator[Problem]:
+    """Whether what a callback names is there and can do it."""
+    if callback.action not in parts.actions:
+        yield Problem((*path, "action"), unknown_action(callback.action, parts))
+    action = parts.actions.get(callback.action)
+    if callback.workflow is not None:
+        yield from _chained(path, callback, callback.workflow, parts)
+    elif action is not None and not action.takes_callbacks:
+        message = (
+            f"{callback.action!r} is of type {action.type}, which runs workflows: name one with workflow"
+        )
+        yield Problem((*path, "action"), message)
+
+
+def _chained(path: Path, callback: Callback, name: str, parts: Parts) -> Iterator[Problem]:
+    if name not in parts.workflows:
+        yield Problem((*path, "workflow"), f"there is no workflow {name!r}{nearest(name, parts.workflows)}")
+    workflow = parts.workflows.get(name)
+    if workflow is not None and workflow.action != callback.action:
+        message = f"the workflow {name!r} runs on {workflow.action!r}: write action: {workflow.action}"
+        yield Problem((*path, "action"), message)
+
+
+def unknown_action(name: str, parts: Parts) -> str:
+    """The words for a name that nothing serves."""
+    known = f"; there are {', '.join(parts.actions)}" if parts.actions else ""
+    return f"there is no action {name!r}{nearest(name, parts.actions) or known}"

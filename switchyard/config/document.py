@@ -15,7 +15,6 @@ import yaml
 
 from switchyard.config.problems import InvalidConfig, Path, Place, Problem
 from switchyard.config.scalars import CORE, merge_tag, scalar_value
-from switchyard.errors import ConfigError
 
 LARGEST = 1024 * 1024
 DEEPEST = 64
@@ -66,16 +65,16 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_document(path: FilePath) -> Document:
-    """Read a file; a ConfigError where that is not possible at all."""
+    """Read a file; InvalidConfig where that is not possible at all."""
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+        raise _unreadable(path, f"cannot be read: {error.strerror}") from None
     except ValueError:
-        raise ConfigError("the path of the configuration file is no path") from None
+        raise _unreadable(path, "cannot be read: that is no path") from None
     if len(data) > LARGEST:
-        raise ConfigError(f"{path}: larger than {LARGEST // 1024} KiB, which no configuration needs")
+        raise _unreadable(path, f"larger than {LARGEST // 1024} KiB, which no configuration needs")
     return parse_document(data, str(path))
 
 
@@ -107,6 +106,10 @@ def _compose(text: str) -> Any:
         return loader.get_single_node()
     finally:
         loader.dispose()
+
+
+def _unreadable(path: FilePath, message: str) -> InvalidConfig:
+    return InvalidConfig([Problem((), message, Place(str(path)))])
 
 
 def _position(before: str) -> tuple[int, int]:

@@ -14,9 +14,9 @@ from switchyard.config.problems import Path, Problem
 from switchyard.config.published import Schema, schema_at
 
 
-def explain(error: ValidationError, data: Any) -> Iterator[Problem]:
-    """One problem for each error, at the path that the data has for it."""
-    found = [(details, _path(details["loc"], data)) for details in error.errors(include_url=False)]
+def explain(error: ValidationError, data: Any, under: Path = ()) -> Iterator[Problem]:
+    """One problem for each error, at the path that the data has for it; `under` is where validation began."""
+    found = [(details, _path((*under, *details["loc"]), data)) for details in error.errors(include_url=False)]
     for details, path in found:
         # pydantic counts what is left of a list after taking the bad items out of it
         if details["type"] != "too_short" or not any(

@@ -17,8 +17,8 @@ from switchyard.config.crosscheck import crosscheck
 from switchyard.config.document import Document, read_document
 from switchyard.config.explain import explain
 from switchyard.config.overlay import apply_environment, apply_flags
+from switchyard.config.parts import parts_of, salvage
 from switchyard.config.problems import InvalidConfig, Place, Problem
-from switchyard.errors import ConfigError
 
 FILE = "switchyard.yaml"
 VARIABLE = "SWITCHYARD_CONFIG"
@@ -31,6 +31,7 @@ class Loaded:
     config: Config
     path: Path
     warnings: tuple[Problem, ...]
+    document: Document
 
 
 def load(
@@ -54,11 +55,11 @@ def inspect(
     config, problems = examine(document, surroundings, flags or {}, file.parent)
     if config is None:
         raise InvalidConfig(problems)
-    return Loaded(config, file, tuple(problems))
+    return Loaded(config, file, tuple(problems), document)
 
 
 def find(path: Path | str | None, environ: Mapping[str, str]) -> Path:
-    """The file that counts; a ConfigError that says where it was looked for."""
+    """The file that counts; InvalidConfig says where it was looked for."""
     if path is not None:
         return Path(path)
     named = environ.get(VARIABLE)
@@ -66,7 +67,8 @@ def find(path: Path | str | None, environ: Mapping[str, str]) -> Path:
         return Path(named)
     if Path(FILE).is_file():
         return Path(FILE)
-    raise ConfigError(f"there is no configuration: give -c FILE, set {VARIABLE}, or write ./{FILE}")
+    message = f"there is no configuration: give -c FILE, set {VARIABLE}, or write ./{FILE}"
+    raise InvalidConfig([Problem((), message)])
 
 
 def examine(
@@ -81,7 +83,8 @@ def examine(
     apply_environment(document, environ, Config.model_fields)
     apply_flags(document, flags)
     config, found = _validate(document.data, folder)
-    problems = _placed([*document.problems, *found, *crosscheck(config, document.data, folder)], document)
+    parts = parts_of(config) if config is not None else salvage(document.data, context_for(folder))
+    problems = _placed([*document.problems, *found, *crosscheck(parts)], document)
     failed = any(not problem.warning for problem in problems)
     return (None if failed else config), problems
 

@@ -2,10 +2,11 @@
 
 import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import SplitResult, urlsplit
 
-from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
 _HOST = re.compile(
@@ -36,6 +37,15 @@ def check_network(value: Any) -> IPv4Network | IPv6Network:
         return ip_network(str(value) if isinstance(value, str | IPv4Network | IPv6Network) else "")
     except ValueError:
         raise ValueError("a network is written like 10.20.0.0/16 or fd00::/8") from None
+
+
+def locate(path: Path, info: ValidationInfo) -> Path:
+    """A path relative to the configuration file, with `~` for the home folder."""
+    try:
+        folder = (info.context or {}).get("folder")
+        return path.expanduser() if folder is None else folder.absolute() / path.expanduser()
+    except RuntimeError:
+        raise ValueError("there is no home folder to put in the place of ~") from None
 
 
 def check_store(text: str) -> str:
@@ -96,3 +106,4 @@ Network = Annotated[
     PlainSerializer(str),
     WithJsonSchema({"type": "string", "examples": ["10.20.0.0/16"]}),
 ]
+LocalPath = Annotated[Path, AfterValidator(locate)]

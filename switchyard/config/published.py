@@ -1,24 +1,58 @@
 """The JSON Schema of the configuration, for editors, and for finding out what a place in it may hold."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
 
 from switchyard.config.actions.registry import BUILT_IN, brought, model_of
 from switchyard.config.config import Config
 from switchyard.config.problems import Path
+from switchyard.config.units import (
+    DURATION_PATTERN,
+    RATE_PATTERN,
+    SIZE_PATTERN,
+    format_duration,
+    format_rate,
+    format_size,
+)
 
 TITLE = "Switchyard configuration"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 Schema = dict[str, Any]
 
+_WRITTEN: dict[str, Callable[[Any], str]] = {
+    DURATION_PATTERN: format_duration,
+    RATE_PATTERN: format_rate,
+    SIZE_PATTERN: format_size,
+}
+
+
+class _Published(GenerateJsonSchema):
+    """Defaults as people write them, and nothing that repeats a key's name or says null."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        del schema
+        return False
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        published = super().default_schema(schema)
+        default = published.get("default")
+        write = _WRITTEN.get(published.get("pattern", ""))
+        if default is None:
+            published.pop("default", None)
+        elif write is not None:
+            published["default"] = write(default)
+        return published
+
 
 @cache
 def json_schema() -> Schema:
     """The schema with the built-in types; it is committed, so it depends on nothing but the code."""
-    schema = Config.model_json_schema(mode="validation", schema_generator=GenerateJsonSchema)
+    schema = Config.model_json_schema(mode="validation", schema_generator=_Published)
     for model in BUILT_IN.values():
         definition = schema["$defs"][model.__name__]
         definition["required"] = ["type", *definition.get("required", [])]

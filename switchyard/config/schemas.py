@@ -12,6 +12,9 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
 
+from switchyard.config.problems import Path as Place
+from switchyard.config.problems import Problem
+
 LARGEST = 4 * 2**20
 
 
@@ -23,15 +26,13 @@ class JsonSchema:
     path: str | None = field(default=None, compare=False)
     validator: Any = field(default=None, compare=False, repr=False)
 
-    def problems(self, value: Any) -> Iterator[tuple[str, str]]:
-        """What is wrong with a value: (where, what), where like `sites[0].name` and empty for the whole."""
-        for error in self.validator.iter_errors(value):
-            yield _where(error.absolute_path), error.message[:500]
-
-
-def _where(path: Any) -> str:
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return text.removeprefix(".")
+    def problems(self, value: Any, under: Place = ()) -> Iterator[Problem]:
+        """What is wrong with a value, as problems at paths below `under`."""
+        try:
+            for error in self.validator.iter_errors(value):
+                yield Problem((*under, *error.absolute_path), error.message[:500])
+        except RecursionError:
+            yield Problem(under, "the schema refers to itself without end")
 
 
 def read_schema(value: Any, info: ValidationInfo) -> JsonSchema:

@@ -11,7 +11,8 @@ from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import AfterValidator, JsonValue, WithJsonSchema
 
-NAMES = frozenset({"parameters", "action", "secrets"})
+NAMES = frozenset({"parameters", "action"})
+WITH_SECRETS = NAMES | {"secrets"}
 ACTION_NAMES = frozenset(
     {"uuid", "run", "attempt", "name", "workflow", "callback", "parent_uuid", "correlation_id", "created_at"}
 )
@@ -33,12 +34,13 @@ def parse_template(text: str) -> nodes.Template:
         raise ValueError("the template is nested too deeply") from None
 
 
-def check_template(text: str) -> str:
-    """The text itself, where it parses and uses only names that a dispatch knows."""
+def check_template(text: str, names: frozenset[str] = NAMES) -> str:
+    """The text itself, where it parses and uses only names that the dispatch will know."""
     tree = parse_template(text)
-    unknown = sorted(find_undeclared_variables(tree) - NAMES)
+    unknown = sorted(find_undeclared_variables(tree) - names)
     if unknown:
-        raise ValueError(f"the template uses {unknown[0]!r}, which nothing defines: {_known()}")
+        known = ", ".join(sorted(names))
+        raise ValueError(f"the template uses {unknown[0]!r}, which nothing defines here: known are {known}")
     wrong = sorted(names_under(tree, "action") - ACTION_NAMES)
     if wrong:
         raise ValueError(f"an action has no {wrong[0]!r}: it has {', '.join(sorted(ACTION_NAMES))}")
@@ -71,20 +73,18 @@ def texts_of(value: JsonValue) -> list[str]:
     return []
 
 
-def check_body(value: JsonValue) -> JsonValue:
-    """The body itself, where every text in it is a template that parses."""
+def _check_with_secrets(text: str) -> str:
+    return check_template(text, WITH_SECRETS)
+
+
+def _check_body(value: JsonValue) -> JsonValue:
     for text in texts_of(value):
-        check_template(text)
+        _check_with_secrets(text)
     return value
 
 
-def _known() -> str:
-    return "known are parameters.…, action.… and secrets.…"
+_SCHEMA = WithJsonSchema({"type": "string"})
 
-
-Template = Annotated[
-    str,
-    AfterValidator(check_template),
-    WithJsonSchema({"type": "string", "description": "a Jinja2 template"}),
-]
-TemplatedJson = Annotated[JsonValue, AfterValidator(check_body)]
+Template = Annotated[str, AfterValidator(check_template), _SCHEMA]
+SecretTemplate = Annotated[str, AfterValidator(_check_with_secrets), _SCHEMA]
+TemplatedJson = Annotated[JsonValue, AfterValidator(_check_body)]

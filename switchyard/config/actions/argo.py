@@ -1,7 +1,7 @@
 """`argo`: workflows on Argo, through the Kubernetes API."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -26,6 +26,7 @@ class ArgoAction(KubernetesAction):
     runs_workflows: ClassVar[bool] = True
     takes_callbacks: ClassVar[bool] = False
     template_of: ClassVar[str | None] = "WorkflowTemplate"
+    template_form: ClassVar[Any] = KubernetesName
 
     type: Literal["argo"] = "argo"
     template: KubernetesName | None = None

@@ -1,11 +1,13 @@
 """What every action has, whatever its type."""
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from switchyard.config.breaker import Breaker
 from switchyard.config.model import Model
+from switchyard.config.problems import Path
 from switchyard.config.rate import Rate
 from switchyard.config.retry import RetryPolicy
 from switchyard.config.units import Interval
@@ -22,6 +24,8 @@ class Action(Model):
     """Whether the dispatch's answer is the end, so that `at_most_once` means something."""
     template_of: ClassVar[str | None] = None
     """What a workflow's `template` is for this type; None where it has none."""
+    template_form: ClassVar[Any] = str
+    """The annotated type that a workflow's `template` must meet."""
 
     type: str
     """Which handler does it."""
@@ -37,6 +41,10 @@ class Action(Model):
     """How many dispatches a second; without it, as many as the slots allow."""
     breaker: Breaker | None = None
     """Which errors slow the rate down."""
+
+    def templates(self) -> Iterator[tuple[Path, str]]:
+        """Texts that may use secrets: where they are in the action, and what they say."""
+        yield from ()
 
     @property
     def default_template(self) -> str | tuple[str, ...] | None:

@@ -1,6 +1,6 @@
 """`cirrus`: executions of AWS Step Functions."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ class CirrusAction(AwsAction):
     runs_workflows: ClassVar[bool] = True
     takes_callbacks: ClassVar[bool] = False
     template_of: ClassVar[str | None] = "state machine"
+    template_form: ClassVar[Any] = StateMachineArn
 
     type: Literal["cirrus"] = "cirrus"
     state_machine: StateMachineArn | None = None

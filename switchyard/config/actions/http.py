@@ -1,7 +1,7 @@
 """`http`: one request to a webhook or an API; its answer is the outcome."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -11,8 +11,9 @@ from switchyard.config.codes import StatusCodes, parse_codes
 from switchyard.config.expressions import JsonPath, Regex
 from switchyard.config.model import Model
 from switchyard.config.names import HeaderName
+from switchyard.config.problems import Path
 from switchyard.config.secrets import Secret
-from switchyard.config.templates import Template, TemplatedJson
+from switchyard.config.templates import SecretTemplate, TemplatedJson, texts_of
 
 SENSITIVE = frozenset(
     {"authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token", "api-key"}
@@ -39,9 +40,9 @@ class Request(Model):
 
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = "POST"
     """The HTTP method."""
-    url: Annotated[Template, AfterValidator(check_url)]
+    url: Annotated[SecretTemplate, AfterValidator(check_url)]
     """Where to."""
-    headers: Mapping[HeaderName, Template] = {}
+    headers: Mapping[HeaderName, SecretTemplate] = {}
     """Headers beside those that are always sent."""
     body: TemplatedJson = None
     """The JSON body; a text that is one template keeps the JSON type of its value."""
@@ -91,3 +92,11 @@ class HttpAction(OutboundAction):
     """What is sent."""
     responses: Annotated[tuple[ResponseRule, ...], Field(min_length=1)] = DEFAULT_RESPONSES
     """What an answer means; an answer that no rule matches is `failed`."""
+
+    def templates(self) -> Iterator[tuple[Path, str]]:
+        """Where its templates are, and what they say."""
+        yield ("request", "url"), self.request.url
+        for name, text in self.request.headers.items():
+            yield ("request", "headers", name), text
+        for text in texts_of(self.request.body):
+            yield ("request", "body"), text

@@ -1,9 +1,7 @@
 """What argo and argo_resume share: which cluster, and where in it."""
 
-from pathlib import Path
-
 from switchyard.config.actions.base import Action
-from switchyard.config.names import KubernetesName
+from switchyard.config.names import KubernetesName, LocalPath
 
 
 class KubernetesAction(Action):
@@ -11,7 +9,7 @@ class KubernetesAction(Action):
 
     namespace: KubernetesName
     """The namespace of the workflows."""
-    kubeconfig: Path | None = None
+    kubeconfig: LocalPath | None = None
     """Credentials from this file; without it the pod's own, else the user's kubeconfig."""
     context: str | None = None
     """The context of the kubeconfig; without it, its current one."""

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from switchyard.config.actions.base import Action
 from switchyard.config.command import Command
 from switchyard.config.model import Model
-from switchyard.config.names import EnvName
+from switchyard.config.names import EnvName, LocalPath
 from switchyard.config.secrets import SecretOrText
 from switchyard.config.units import Interval, Size
 
@@ -29,13 +29,14 @@ class LocalAction(Action):
     runs_workflows: ClassVar[bool] = True
     takes_callbacks: ClassVar[bool] = False
     template_of: ClassVar[str | None] = "command"
+    template_form: ClassVar[Any] = Command
 
     type: Literal["local"] = "local"
     command: Command | None = None
     """What is run where a workflow gives no `template`: words, or one text that is split into words."""
     env: Mapping[EnvName, SecretOrText] = {}
     """The whole environment of the process, beside SWITCHYARD_…; env:NAME passes one of ours on."""
-    spool: Path = Path("/var/lib/switchyard/spool")
+    spool: LocalPath = Path("/var/lib/switchyard/spool")
     """The folder that processes run under; it belongs to one host."""
     limits: LocalLimits = LocalLimits()
     """Limits on time and memory."""

@@ -1,13 +1,12 @@
 """What http and stac share: where a request may go, how long, how large, and with which credentials."""
 
-from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from switchyard.config.actions.base import Action
 from switchyard.config.model import Model
-from switchyard.config.names import Host, Network
+from switchyard.config.names import Host, LocalPath, Network
 from switchyard.config.secrets import Secret
 from switchyard.config.units import Interval, Size
 
@@ -39,7 +38,7 @@ class Limits(Model):
 class Tls(Model):
     """Whom to trust, and who we are. Certificates are always verified."""
 
-    ca: Path | None = None
+    ca: LocalPath | None = None
     """A file of certificates to trust instead of the system's."""
     certificate: Secret | None = None
     """Our certificate (PEM), for mutual TLS."""

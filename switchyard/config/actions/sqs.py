@@ -1,6 +1,6 @@
 """`sqs`: jobs on a work queue; workers report on a status queue."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ class SqsAction(AwsAction):
     runs_workflows: ClassVar[bool] = True
     takes_callbacks: ClassVar[bool] = False
     template_of: ClassVar[str | None] = "queue"
+    template_form: ClassVar[Any] = QueueName
 
     type: Literal["sqs"] = "sqs"
     queue: QueueName | None = None

@@ -1,0 +1,69 @@
+"""What a configuration serves, on one screen."""
+
+import shutil
+import sys
+
+from rich.console import Console
+from rich.table import Table
+
+from switchyard.config import Action, Config, Workflow
+from switchyard.config.units import format_duration, format_rate
+
+
+def summary(config: Config) -> None:
+    """Print what is served, by whom, and what follows."""
+    console = Console(width=shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 160)
+    console.print(f"database   {config.database.url or 'from PG* variables'}", highlight=False)
+    console.print(f"store      {config.store}", highlight=False)
+    console.print(f"identity   {config.fingerprint()[:16]}\n", highlight=False)
+    if config.actions:
+        console.print(_actions(config))
+    if config.workflows:
+        console.print(_workflows(config))
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), title_justify="left", header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _actions(config: Config) -> Table:
+    table = _table("action", "type", "limits")
+    for name, action in config.actions.items():
+        table.add_row(name, action.type, _limits(action))
+    table.add_row()
+    return table
+
+
+def _limits(action: Action) -> str:
+    said = [f"{action.concurrency} at a time", f"{action.retry.attempts} attempts"]
+    if action.rate is not None:
+        said.append(f"{format_rate(action.rate.limit)} per {action.rate.scope}")
+    if action.breaker is not None:
+        said.append("breaker")
+    if action.delivery == "at_most_once":
+        said.append("at most once")
+    return ", ".join(said)
+
+
+def _workflows(config: Config) -> Table:
+    table = _table("workflow", "on", "runs", "timeout", "then")
+    for name, workflow in config.workflows.items():
+        action = config.actions[workflow.action]
+        table.add_row(
+            name, workflow.action, _runs(workflow, action), format_duration(workflow.timeout), _then(workflow)
+        )
+    return table
+
+
+def _runs(workflow: Workflow, action: Action) -> str:
+    template = workflow.template or action.default_template
+    if workflow.manifest is not None:
+        return workflow.manifest.path or "a manifest written in place"
+    return " ".join(template) if isinstance(template, tuple) else template or "-"
+
+
+def _then(workflow: Workflow) -> str:
+    return ", ".join(callback.name for callback in workflow.callbacks) or "-"

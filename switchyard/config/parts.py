@@ -1,0 +1,97 @@
+"""What of a configuration could be read, even where other parts of it could not.
+
+So that the checks between parts can speak together with the errors inside of them: whoever corrects a file
+sees everything at once. A part that is there but cannot be read is None: it exists, and that is all.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from switchyard.config.actions.base import Action
+from switchyard.config.actions.by_type import AnyAction
+from switchyard.config.callbacks import Callback
+from switchyard.config.config import Config
+from switchyard.config.workflows import TemplateName, Workflow
+
+Numbered = tuple[tuple[int, Callback], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowPart:
+    """What the checks need to know of a workflow; callbacks with their number in the file."""
+
+    action: str
+    template: str | tuple[str, ...] | None
+    manifest: bool
+    callbacks: Numbered
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The readable parts, by name."""
+
+    actions: Mapping[str, Action | None]
+    workflows: Mapping[str, WorkflowPart | None]
+    secrets: frozenset[str]
+
+
+def parts_of(config: Config) -> Parts:
+    """All of a configuration that could be read."""
+    workflows = {name: _part(workflow) for name, workflow in config.workflows.items()}
+    return Parts(config.actions, workflows, frozenset(config.secrets))
+
+
+def _part(workflow: Workflow) -> WorkflowPart:
+    numbered = tuple(enumerate(workflow.callbacks))
+    return WorkflowPart(workflow.action, workflow.template, workflow.manifest is not None, numbered)
+
+
+def salvage(data: Any, context: dict[str, Any]) -> Parts:
+    """What is readable of data that as a whole is not."""
+    adapter: TypeAdapter[Action] = TypeAdapter(AnyAction)
+    actions = {name: _read(adapter, value, context) for name, value in _section(data, "actions").items()}
+    workflows = {
+        name: _salvage_workflow(value, context) for name, value in _section(data, "workflows").items()
+    }
+    return Parts(actions, workflows, frozenset(_section(data, "secrets")))
+
+
+def _section(data: Any, name: str) -> Mapping[str, Any]:
+    section = data.get(name) if isinstance(data, dict) else None
+    return section if isinstance(section, dict) else {}
+
+
+def _salvage_workflow(value: Any, context: dict[str, Any]) -> WorkflowPart | None:
+    if not isinstance(value, dict) or not isinstance(value.get("action"), str):
+        return None
+    template = _read(TypeAdapter(TemplateName), value.get("template"), context)
+    hidden = "manifest" in value or (template is None and value.get("template") is not None)
+    return WorkflowPart(value["action"], template, hidden, tuple(_salvage_callbacks(value, context)))
+
+
+def _salvage_callbacks(value: dict[str, Any], context: dict[str, Any]) -> Iterator[tuple[int, Callback]]:
+    written = value.get("callbacks")
+    for number, item in enumerate(written if isinstance(written, list) else []):
+        adapter = TypeAdapter(Callback)
+        callback = _read(adapter, item, context) or _read(adapter, _what_it_names(item), context)
+        if callback is not None:
+            yield number, callback
+
+
+def _what_it_names(item: Any) -> Any:
+    named = ("action", "workflow")
+    return (
+        {"name": "unreadable", **{key: item[key] for key in named if key in item}}
+        if isinstance(item, dict)
+        else item
+    )
+
+
+def _read(adapter: TypeAdapter[Any], value: Any, context: dict[str, Any]) -> Any:
+    try:
+        return adapter.validate_python(value, context=context)
+    except ValidationError:
+        return None
