@@ -6,10 +6,11 @@ One environment for the check and for the dispatch, so that what `check` accepts
 from functools import lru_cache
 from typing import Annotated
 
-from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
+from jinja2 import TemplateError, nodes
 from jinja2.meta import find_undeclared_variables
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import AfterValidator, JsonValue, WithJsonSchema
+
+from switchyard.config.sandbox import Sandbox
 
 NAMES = frozenset({"parameters", "action"})
 WITH_SECRETS = NAMES | {"secrets"}
@@ -19,16 +20,16 @@ ACTION_NAMES = frozenset(
 
 
 @lru_cache(maxsize=1)
-def environment() -> ImmutableSandboxedEnvironment:
+def environment() -> Sandbox:
     """The one environment; it has no loader, so a template cannot include another."""
-    return ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
+    return Sandbox()
 
 
 def parse_template(text: str) -> nodes.Template:
     """The syntax tree; a ValueError that says what is wrong with the template."""
     try:
-        return environment().parse(text)
-    except TemplateSyntaxError as error:
+        return environment().restricted(environment().parse(text))
+    except TemplateError as error:
         raise ValueError(f"the template does not parse: {error.message}") from None
     except RecursionError:
         raise ValueError("the template is nested too deeply") from None

@@ -31,12 +31,6 @@ def _pipe() -> IO[str]:
     return child.stdin
 
 
-def close() -> None:
-    """All is over: whatever was not released goes now."""
-    _pipe().close()
-    _pipe.cache_clear()
-
-
 def watch(kind: str, name: object) -> None:
     """From now on `name` (a pid or a folder) goes when the tests go."""
     _pipe().write(f"+ {kind} {name}\n")

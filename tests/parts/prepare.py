@@ -19,7 +19,8 @@ Builder = Callable[[], Path]
 BUILDERS: dict[str, tuple[Builder, ...]] = {
     "elasticmq": (elasticmq.jars,),
     "s3": (VERSITYGW.binary,),
-    "kubernetes": (ETCD.binary, KUBE_APISERVER.binary, ARGO.binary),
+    "kubernetes": (ETCD.binary, KUBE_APISERVER.binary),
+    "argo": (ETCD.binary, KUBE_APISERVER.binary, ARGO.binary),
 }
 
 

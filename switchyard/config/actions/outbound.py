@@ -81,7 +81,7 @@ class OutboundAction(Action):
     allow_networks: tuple[Network, ...] = ()
     """Private networks that requests may reach all the same, like 10.20.0.0/16."""
     allow_hosts: tuple[Host, ...] = ()
-    """Where given, the only hosts that requests may go to; `*.example` stands for all below it."""
+    """Hosts that may be called although their address is private; `*.example` stands for all below it."""
     redirects: Annotated[int, Field(ge=0, le=10)] = 0
     """How many redirects are followed; each address is vetted like the first."""
     tls: Tls = Tls()

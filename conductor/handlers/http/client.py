@@ -1,0 +1,149 @@
+"""One HTTP exchange: vetted, bounded in time and size, and sent once.
+
+aiohttp repeats a GET, PUT or DELETE by itself when a pooled connection turns out to be dead. It does so on
+two error types; a middleware turns these into one it does not know, so nothing here is ever sent twice.
+"""
+
+import asyncio
+import ssl
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+
+from conductor.handlers.http.address import Policy
+from conductor.handlers.http.answer import Answer
+from conductor.handlers.http.body import take, unpacked
+from conductor.handlers.http.fault import EXPECTED, Interrupted, broken_body, fault_of
+from conductor.handlers.http.outgoing import Outgoing
+from conductor.handlers.http.redirect import next_hop
+from conductor.handlers.http.resolver import CACHE_SECONDS, VettedResolver
+
+KEEP_ALIVE = 4.0  # seconds; shorter than what servers keep, so that a connection is rarely found dead
+HEADER_LINES = 100
+HEADER_LINE = 8190  # bytes
+_EXACT = 1e9  # aiohttp rounds time-outs above this many seconds up to whole ones; we want them exact
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long and how much. `connect` ends before `total` does: then nothing was sent, for sure."""
+
+    connect: float
+    read: float
+    total: float
+    answer: int  # bytes of the body
+    headers: int = HEADER_LINE  # bytes of one header
+    redirects: int = 0
+
+
+async def send_once(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Hide from aiohttp the two errors on which it would send an idempotent request again."""
+    try:
+        return await handler(request)
+    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise Interrupted from error
+
+
+class Client:
+    """A session with its own pool, resolver and TLS settings; no cookies, no proxy from the environment."""
+
+    def __init__(
+        self, policy: Policy, tls: ssl.SSLContext, limits: Limits, *, concurrency: int, reuse: bool
+    ) -> None:
+        self._limits = limits
+        self._resolver = VettedResolver(policy)
+        connector = aiohttp.TCPConnector(
+            resolver=self._resolver,
+            ttl_dns_cache=CACHE_SECONDS,
+            socket_factory=self._resolver.socket_for,
+            ssl=tls,
+            limit=concurrency,
+            **({"keepalive_timeout": KEEP_ALIVE} if reuse else {"force_close": True}),
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=False,
+            max_line_size=min(limits.headers, HEADER_LINE),
+            max_field_size=min(limits.headers, HEADER_LINE),
+            max_headers=HEADER_LINES,
+            middlewares=(send_once,),
+            timeout=aiohttp.ClientTimeout(
+                total=None,
+                connect=min(limits.connect, 0.9 * limits.total),
+                sock_connect=min(limits.connect, 0.9 * limits.total),
+                sock_read=limits.read,
+                ceil_threshold=_EXACT,
+            ),
+        )
+
+    async def close(self) -> None:
+        """Drop the connections."""
+        await self._session.close()
+        await self._resolver.close()
+
+    async def send(self, request: Outgoing) -> Answer:
+        """The answer, after the redirects that are allowed; Fault where there is none."""
+        deadline = asyncio.get_running_loop().time() + self._limits.total
+        answer = await self._exchange(request, deadline, sent=False)
+        for _ in range(self._limits.redirects):
+            try:
+                hop = next_hop(request, answer.status, answer.headers.get("location"))
+            except ValueError as refusal:
+                raise fault_of(refusal, request.url, self._limits.total) from None
+            if hop is None:
+                break
+            hops, request = [*answer.hops, hop.shown_url], hop
+            answer = await self._exchange(request, deadline, sent=True)
+            answer.hops = hops
+        return answer
+
+    async def _exchange(self, request: Outgoing, deadline: float, *, sent: bool) -> Answer:
+        """One request and its answer. `sent`: an earlier hop went out already."""
+        answer: Answer | None = None
+        try:
+            self._resolver.admit_literal(request.url)
+            async with asyncio.timeout_at(deadline), self._request(request) as response:
+                answer = _head(response)
+                await self._fill(answer, response)
+        except EXPECTED as error:
+            if answer is None:
+                fault = fault_of(error, request.url, self._limits.total)
+                fault.sent |= sent
+                raise fault from None
+            answer.fault = answer.fault or broken_body(error, self._limits.total)
+        return answer
+
+    def _request(self, request: Outgoing) -> Any:
+        return self._session.request(
+            request.method,
+            request.url,
+            headers=request.headers,
+            data=request.body or None,
+            allow_redirects=False,
+        )
+
+    async def _fill(self, answer: Answer, response: aiohttp.ClientResponse) -> None:
+        """Take the body as far as the limit goes; a connection with more to come is dropped, not drained."""
+        taken, limit = bytearray(), self._limits.answer
+        try:
+            if not await take(response.content, limit, taken):
+                answer.fault = f"the body has more than {limit} bytes"
+                response.close()
+        finally:
+            answer.body, fault = unpacked(bytes(taken), answer.headers.get("content-encoding", ""), limit)
+            answer.fault = answer.fault or fault
+
+
+def _head(response: aiohttp.ClientResponse) -> Answer:
+    headers: dict[str, str] = {}
+    for name, value in response.headers.items():
+        lower = name.lower()
+        headers[lower] = f"{headers[lower]}, {value}" if lower in headers else value
+    return Answer(response.status, response.reason or "", headers)

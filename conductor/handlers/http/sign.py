@@ -1,0 +1,39 @@
+"""Signatures by Standard Webhooks: the receiver can tell who sent what, and when."""
+
+import base64
+import binascii
+import hmac
+from collections.abc import Sequence
+
+from switchyard.errors import ConfigError
+
+PREFIX = "whsec_"
+SHORTEST = 24  # bytes; what the specification asks for
+
+
+def signing_key(secret: str) -> bytes:
+    """The key in a secret, which is base64 with or without `whsec_`; the error never shows the secret."""
+    try:
+        key = base64.b64decode(secret.strip().removeprefix(PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        raise ConfigError("a signing secret must be base64, with or without 'whsec_' before it") from None
+    if len(key) < SHORTEST:
+        raise ConfigError(f"a signing secret must hold at least {SHORTEST} bytes, this one has {len(key)}")
+    return key
+
+
+class Signer:
+    """Signs with every secret it is given, so that a receiver may hold the old one or the new one."""
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        self._keys = tuple(signing_key(secret) for secret in secrets)
+
+    def headers(self, message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
+        """The three headers. A retry keeps the id, so that the receiver sees it is the same message."""
+        signed = b"%s.%d.%s" % (message_id.encode(), timestamp, body)
+        signatures = (base64.b64encode(hmac.digest(key, signed, "sha256")) for key in self._keys)
+        return {
+            "webhook-id": message_id,
+            "webhook-timestamp": str(timestamp),
+            "webhook-signature": " ".join(f"v1,{signature.decode()}" for signature in signatures),
+        }

@@ -1,0 +1,139 @@
+"""Templates over plain JSON, compiled once. A text that is one expression gives its value: JSON stays JSON.
+
+`"{{ parameters.total }}"` is the number 12 and not the text "12"; `"{{ parameters.when }}"` with a text that
+looks like a list stays that text. Inside a longer text a value is written as JSON, a text as it is.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jinja2 import TemplateError, Undefined, UndefinedError, nodes
+from jinja2.meta import find_undeclared_variables
+
+from switchyard.config.sandbox import LONGEST
+from switchyard.config.templates import environment, parse_template
+from switchyard.errors import ConfigError
+
+Names = Mapping[str, Any]
+Render = Callable[[Names], Any]
+
+# What hostile values can make of a rendering; everything else is a mistake of ours and may be seen as one.
+FAULTS = (TemplateError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError)
+_SANDBOX = environment()
+
+
+class TemplateFaultError(ValueError):
+    """A template cannot be rendered with these values; the text says why and holds no value."""
+
+
+class Template:
+    """A JSON value whose texts are templates."""
+
+    def __init__(self, source: Any, where: str) -> None:
+        self.where = where
+        self._names: set[str] = set()
+        self._render = self._compiled(source)
+        self.constant = not self._names
+        self.secret = "secrets" in self._names
+
+    def render(self, names: Names) -> Any:
+        """The value. What is wrong with the values is a TemplateFaultError that says where and why."""
+        _SANDBOX.begin()
+        try:
+            return self._render(names)
+        except FAULTS as fault:
+            raise TemplateFaultError(f"{self.where}: {reason(fault)}") from None
+
+    def _compiled(self, source: Any) -> Render:
+        if isinstance(source, str):
+            return self._text(source)
+        if isinstance(source, Mapping):
+            items = [(key, self._compiled(value)) for key, value in source.items()]
+            return lambda names: {key: render(names) for key, render in items}
+        if isinstance(source, list | tuple):
+            parts = [self._compiled(value) for value in source]
+            return lambda names: [render(names) for render in parts]
+        return lambda _names: source
+
+    def _text(self, source: str) -> Render:
+        if not any(mark in source for mark in ("{{", "{%", "{#")):
+            return lambda _names: source
+        try:
+            tree = parse_template(source)
+            self._names |= find_undeclared_variables(tree)
+            return _path(tree) or _program(tree)
+        except ValueError as problem:
+            raise ConfigError(f"{self.where}: {problem}") from None
+
+
+def reason(fault: BaseException) -> str:
+    """What went wrong, for people; only our own and Jinja's sentences, which name keys but never values."""
+    if isinstance(fault, TemplateError):
+        return (fault.message or type(fault).__name__)[:300]
+    if isinstance(fault, RecursionError):
+        return "it is nested too deeply"
+    return f"the values do not fit ({type(fault).__name__})"
+
+
+def _sole(tree: nodes.Template) -> nodes.Expr | None:
+    """The expression, where the template is nothing but one."""
+    if len(tree.body) == 1 and isinstance(output := tree.body[0], nodes.Output) and len(output.nodes) == 1:
+        node = output.nodes[0]
+        return None if isinstance(node, nodes.TemplateData) else node
+    return None
+
+
+def _path(tree: nodes.Template) -> Render | None:
+    """The short way for what most templates are, `a.b.c`: no context, no generator, just three look-ups."""
+    keys: list[str] = []
+    node: nodes.Node | None = _sole(tree)
+    while isinstance(node, nodes.Getattr):
+        keys.insert(0, node.attr)
+        node = node.node
+    if not isinstance(node, nodes.Name):
+        return None
+    steps = [node.name, *keys]
+
+    def look(names: Names) -> Any:
+        value: Any = names
+        for number, step in enumerate(steps):
+            if type(value) is dict and step in value:
+                value = value[step]
+            elif isinstance(value := _SANDBOX.getitem(value, step), Undefined):
+                raise UndefinedError(f"{'.'.join(steps[:number]) or 'it'} has no {step!r}")
+        return value
+
+    return look
+
+
+def _given(value: Any) -> Any:
+    if isinstance(value, Undefined):
+        str(value)  # a strict undefined raises, and names what is missing
+    return value
+
+
+def _program(tree: nodes.Template) -> Render:
+    """Everything else: a value where it is one expression, else text, stopped where it grows too long."""
+    sole = _sole(tree)
+    if sole is not None:
+        result = nodes.Assign(nodes.Name("result", "store"), sole, lineno=1)
+        tree = nodes.Template([result], lineno=1)
+        tree.set_environment(_SANDBOX)
+    template = _SANDBOX.from_string(tree)
+
+    def value(names: Names) -> Any:
+        context = template.new_context(dict(names))
+        for _ in template.root_render_func(context):
+            pass
+        return _given(context.vars["result"])
+
+    def text(names: Names) -> str:
+        pieces, size = [], 0
+        for piece in template.root_render_func(template.new_context(dict(names))):
+            size += len(piece)
+            if size > LONGEST:
+                raise ValueError("too long")
+            pieces.append(piece)
+        return "".join(pieces)
+
+    return text if sole is None else value

@@ -1,0 +1,1 @@
+"""A Postgres of one's own, for `switchyard up` and the tests."""
