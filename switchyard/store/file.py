@@ -14,6 +14,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
@@ -21,10 +22,10 @@ from urllib.parse import quote
 
 from switchyard.errors import StoreError, StoreMissing, StoreTooLarge
 from switchyard.store.file_errors import explained
+from switchyard.store.folder import entered
 from switchyard.store.key import TEMPORARY, vet, vet_prefix
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -103,21 +104,8 @@ class FileStore:
                 # Also where another writer was first: what we tell of has to be durable.
                 os.fsync(folder)
 
-    @contextlib.contextmanager
-    def _folder_of(self, key: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
-        """The open folder that holds the key, and the name in it."""
-        *parts, name = vet(key).split("/")
-        if create:
-            _make_root(self._root)
-        folder = os.open(self._root, _FOLDER & ~os.O_NOFOLLOW)
-        try:
-            for part in parts:
-                inner = _enter(folder, part, create=create)
-                os.close(folder)
-                folder = inner
-            yield folder, name
-        finally:
-            os.close(folder)
+    def _folder_of(self, key: str, *, create: bool = False) -> AbstractContextManager[tuple[int, str]]:
+        return entered(self._root, vet(key), create=create)
 
     def _walk(self, start: str, prefix: str) -> Iterator[str]:
         for name, is_folder in self._entries(start):
@@ -146,31 +134,6 @@ class FileStore:
 def _is_ours(entry: os.DirEntry[str]) -> bool:
     regular = entry.is_file(follow_symlinks=False) and not entry.name.startswith(TEMPORARY)
     return regular or entry.is_dir(follow_symlinks=False)
-
-
-def _enter(folder: int, part: str, *, create: bool) -> int:
-    try:
-        return os.open(part, _FOLDER, dir_fd=folder)
-    except FileNotFoundError:
-        if not create:
-            raise
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(part, dir_fd=folder)
-    os.fsync(folder)
-    return os.open(part, _FOLDER, dir_fd=folder)
-
-
-def _make_root(root: Path) -> None:
-    """Make the root and what is above it, durably: a new name lives in its parent."""
-    if root.is_dir():
-        return
-    _make_root(root.parent)
-    root.mkdir(exist_ok=True)
-    parent = os.open(root.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(parent)
-    finally:
-        os.close(parent)
 
 
 def _replace(folder: int, part: str, name: str) -> bool:

@@ -6,13 +6,17 @@ from contextlib import contextmanager
 from boto3.exceptions import Boto3Error
 from botocore.exceptions import (
     BotoCoreError,
+    ChecksumError,
     ClientError,
+    CredentialRetrievalError,
     HTTPClientError,
     IncompleteReadError,
     NoCredentialsError,
     PartialCredentialsError,
-    ResponseStreamingError,
+    SSLError,
 )
+from botocore.exceptions import ConnectionError as NoConnectionError
+from s3transfer.exceptions import RetriesExceededError
 from urllib3.exceptions import HTTPError
 
 from switchyard.errors import StoreError, StoreMissing, StoreUnavailable
@@ -30,6 +34,15 @@ _PASSING = {
     "ThrottlingException",
     "ExpiredToken",
 }
+_NO_ANSWER = (
+    ChecksumError,
+    CredentialRetrievalError,
+    HTTPClientError,
+    HTTPError,
+    IncompleteReadError,
+    NoConnectionError,
+    RetriesExceededError,
+)
 _ADVICE = {
     "AccessDenied": "the credentials may not do it (without s3:ListBucket S3 says so of missing objects too)",
     "403": "the credentials may not do it (without s3:ListBucket S3 says so of missing objects too)",
@@ -62,7 +75,9 @@ def explained(doing: str, url: str) -> Iterator[None]:
         raise StoreError(
             f"cannot {doing} {url}: no credentials; set AWS_ACCESS_KEY_ID or a profile or role"
         ) from error
-    except (HTTPClientError, IncompleteReadError, ResponseStreamingError, HTTPError) as error:
+    except SSLError as error:
+        raise StoreError(f"cannot {doing} {url}: the server's certificate is not good: {error}") from error
+    except _NO_ANSWER as error:
         raise StoreUnavailable(
             f"cannot {doing} {url}: the store does not answer ({type(error).__name__})"
         ) from error
