@@ -1,0 +1,90 @@
+"""What is asked for, checked before it is sent: the same for one action and for thousands."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from switchyard.errors import BadInput
+
+MOST_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One action to be. For a workflow, `action_name` may be left to the route that conductors announced."""
+
+    action_name: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    workflow: str | None = None
+    priority: int = 100
+    correlation_id: str | None = None
+    idempotency_key: str | None = None
+    start_after: datetime | None = None
+    parent_uuid: UUID | None = None
+    callbacks: Sequence[Mapping[str, Any]] | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.action_name or self.workflow):
+            raise BadInput("action_name: needed where there is no workflow")
+        if not -32768 <= self.priority <= 32767:
+            raise BadInput(f"priority: must be between -32768 and 32767, not {self.priority}")
+        if self.start_after is not None and self.start_after.tzinfo is None:
+            raise BadInput("start_after: must say its time zone")
+        for name in ("action_name", "workflow", "correlation_id", "idempotency_key"):
+            _check_text(name, getattr(self, name))
+
+    def parameters_json(self) -> str:
+        """The parameters as Postgres takes them."""
+        return json_of("parameters", dict(self.parameters))
+
+    def callbacks_json(self) -> str | None:
+        """The callbacks as Postgres takes them."""
+        return None if self.callbacks is None else json_of("callbacks", [dict(c) for c in self.callbacks])
+
+    def request(self) -> dict[str, Any]:
+        """The arguments of the SQL function `submit`, by name."""
+        return {
+            "action_name": self.action_name,
+            "parameters": self.parameters_json(),
+            "workflow": self.workflow,
+            "priority": self.priority,
+            "correlation_id": self.correlation_id,
+            "idempotency_key": self.idempotency_key,
+            "start_after": self.start_after,
+            "parent_uuid": self.parent_uuid,
+            "callbacks": self.callbacks_json(),
+        }
+
+
+def json_of(field_name: str, value: object) -> str:
+    """JSON that jsonb takes, or BadInput that names the field."""
+    try:
+        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInput(f"{field_name}: is no JSON ({error})") from error
+    if len(text) > MOST_BYTES:
+        raise BadInput(f"{field_name}: {len(text):,} bytes, of {MOST_BYTES:,} that are allowed")
+    if "\\u0000" in text and "\x00" in str(json.loads(text)):
+        raise BadInput(f"{field_name}: holds a NUL character, which Postgres cannot store")
+    if "\\ud" in text.lower():
+        _check_surrogates(field_name, text)
+    return text
+
+
+def _check_surrogates(field_name: str, text: str) -> None:
+    try:
+        json.dumps(json.loads(text), ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{field_name}: holds half a surrogate pair, which is no text") from error
+
+
+def _check_text(field_name: str, value: str | None) -> None:
+    if value is None:
+        return
+    if value == "" or len(value) > 500:
+        raise BadInput(f"{field_name}: must have 1 to 500 characters, not {len(value)}")
+    if "\x00" in value:
+        raise BadInput(f"{field_name}: holds a NUL character, which Postgres cannot store")

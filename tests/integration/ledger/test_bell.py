@@ -1,0 +1,71 @@
+"""The bell: heard by whoever sleeps armed, silent while nobody does, at most once a statement."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.ledger.ledger import Connection, Ledger
+
+pytestmark = pytest.mark.database
+
+ARM = "select pg_try_advisory_lock(1937204078, switchyard.bell_key('noop'))"
+DISARM = "select pg_advisory_unlock(1937204078, switchyard.bell_key('noop'))"
+
+
+@pytest.fixture
+def sleeper(ledger: Ledger) -> Iterator[Connection]:
+    with ledger.database.connect() as connection:
+        channel = connection.execute("select switchyard.bell_channel('noop')").fetchall()[0][0]
+        connection.execute(f'listen "{channel}"'.encode())
+        yield connection
+
+
+def bells(connection: Connection) -> int:
+    """How many have rung by now: a round trip brings those that were committed before."""
+    return len(list(connection.notifies(timeout=0.2)))
+
+
+def test_an_armed_sleeper_hears_every_way_to_become_processable(ledger: Ledger, sleeper: Connection) -> None:
+    assert sleeper.execute(ARM).fetchall() == [(True,)]
+    uuid = ledger.submit()
+    assert bells(sleeper) == 1
+    ledger.event(uuid, "BACKOFF", 1, 1)
+    assert bells(sleeper) == 1
+    ledger.event(uuid, "FAILED", 1, 2)
+    assert bells(sleeper) == 0
+    ledger.connection.execute("select switchyard.retrigger(%s, 'ann', 'again')", [uuid])
+    assert bells(sleeper) == 1
+    ledger.submit(start_after="2099-01-01")
+    assert bells(sleeper) == 1
+    ledger.connection.execute(
+        "select switchyard.pause('noop', 'ann', 'x'), switchyard.resume('noop', 'ann', 'y')"
+    )
+    assert bells(sleeper) == 1
+    ledger.submit("other")
+    assert bells(sleeper) == 0
+
+
+def test_a_statement_rings_once(ledger: Ledger, sleeper: Connection) -> None:
+    sleeper.execute(ARM)
+    ledger.connection.execute(
+        "insert into switchyard.action (action_name) select 'noop' from generate_series(1, 500)"
+    )
+    assert bells(sleeper) == 1
+
+
+def test_nobody_rings_while_nobody_sleeps(ledger: Ledger, sleeper: Connection) -> None:
+    sleeper.execute(ARM)
+    sleeper.execute(DISARM)
+    ledger.submit()
+    assert bells(sleeper) == 0
+
+
+def test_a_writer_in_flight_keeps_the_sleeper_from_arming_so_no_wake_up_is_lost(
+    ledger: Ledger, sleeper: Connection
+) -> None:
+    with ledger.database.connect(autocommit=False) as writer:
+        writer.execute("select switchyard.submit('noop')")
+        assert sleeper.execute(ARM).fetchall() == [(False,)]
+        writer.commit()
+    assert sleeper.execute(ARM).fetchall() == [(True,)]
+    assert len(ledger.claim()) == 1

@@ -1,0 +1,113 @@
+"""The claim in SQL: order, locks held = rows returned, and what must not be handed out."""
+
+from uuid import UUID
+
+import pytest
+
+from tests.integration.ledger.ledger import Connection, Ledger, claim, locks_held
+
+pytestmark = pytest.mark.database
+
+
+def outcome(connection: Connection, uuids: list[UUID], status: str = "SUCCESSFUL") -> None:
+    connection.execute(
+        "insert into switchyard.event (action_uuid, status, run, attempt) select u, %s, 1, 1 from unnest(%s::uuid[]) u",
+        [status, uuids],
+    )
+
+
+def test_priority_first_then_age(ledger: Ledger) -> None:
+    late = ledger.submit(priority=200)
+    old, young = ledger.submit(), ledger.submit()
+    urgent = ledger.submit(priority=-5)
+    assert ledger.claim(3) == [urgent, old, young]
+    assert ledger.claim(3, held=[urgent, old, young]) == [late]
+    assert locks_held(ledger.connection) == 4
+
+
+def test_only_that_name_is_claimed(ledger: Ledger) -> None:
+    ledger.submit("other")
+    mine = ledger.submit("noop")
+    assert ledger.claim() == [mine]
+
+
+def test_what_is_held_is_not_claimed_again(ledger: Ledger) -> None:
+    """Session locks are re-entrant: without the list the same rows came back, and pg_locks did not show it."""
+    uuids = [ledger.submit() for _ in range(10)]
+    assert ledger.claim(4) == uuids[:4]
+    assert ledger.claim(4, held=uuids[:4]) == uuids[4:8]
+    assert ledger.claim(4, held=uuids[:8]) == uuids[8:]
+    assert ledger.claim(4, held=uuids) == []
+    assert locks_held(ledger.connection) == 10
+
+
+def test_a_window_full_of_peers_claims_is_paged_over(ledger: Ledger) -> None:
+    uuids = [ledger.submit() for _ in range(60)]
+    with ledger.database.connect() as peer:
+        assert claim(peer, 50) == uuids[:50]
+        assert ledger.claim(2) == uuids[50:52]
+        assert locks_held(ledger.connection) == 2
+
+
+def test_it_tells_whether_others_hold_some_and_when_the_next_is_due(ledger: Ledger) -> None:
+    ledger.submit()
+    later = ledger.submit(start_after="2099-01-01")
+    look = "select cardinality(uuids), skipped, next_due from switchyard.claim('noop', 10, %s)"
+    with ledger.database.connect() as peer:
+        assert len(claim(peer)) == 1
+        [(count, skipped, due)] = ledger.connection.execute(look, [[]]).fetchall()
+        assert (count, skipped) == (0, True)
+        assert due == ledger.thread(later)["next_attempt_after"]
+        peer.execute("select pg_advisory_unlock_all()")
+    [(count, skipped, due)] = ledger.connection.execute(look, [[]]).fetchall()
+    assert (count, skipped) == (1, False)
+
+
+def test_start_time_and_backoff_are_waited_for(ledger: Ledger) -> None:
+    uuid = ledger.submit(start_after="2099-01-01")
+    past = ledger.submit(start_after="2001-01-01")
+    assert ledger.claim() == [past]
+    outcome(ledger.connection, [past], "BACKOFF")
+    ledger.connection.execute("select switchyard.unlock(array[switchyard.uuid_lock(%s)])", [past])
+    assert ledger.claim() == [past]
+    assert ledger.thread(uuid)["status"] == "PENDING"
+
+
+def test_a_paused_name_is_not_claimed_until_it_is_resumed(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    assert ledger.connection.execute("select switchyard.pause('noop', 'ann', 'storm')").fetchall() == [
+        (True,)
+    ]
+    assert ledger.connection.execute("select switchyard.pause('noop', 'bob', 'storm')").fetchall() == [
+        (False,)
+    ]
+    assert ledger.claim() == []
+    assert ledger.connection.execute("select switchyard.resume('noop', 'ann', 'calm')").fetchall() == [
+        (True,)
+    ]
+    assert ledger.claim() == [uuid]
+    journal = ledger.connection.execute(
+        "select kind, subject, actor, reason from switchyard.journal"
+    ).fetchall()
+    assert journal == [("pause", "noop", "ann", "storm"), ("resume", "noop", "ann", "calm")]
+
+
+def test_unlock_counts_what_was_really_held(ledger: Ledger) -> None:
+    [uuid] = [ledger.submit()]
+    assert ledger.claim() == [uuid]
+    unlock = "select switchyard.unlock(array[switchyard.uuid_lock(%s), 42])"
+    assert ledger.connection.execute(unlock, [uuid]).fetchall() == [(1,)]
+    assert locks_held(ledger.connection) == 0
+
+
+def test_orphans_are_running_with_their_lock_free(ledger: Ledger) -> None:
+    uuids = [ledger.submit() for _ in range(3)]
+    orphans = "select action_uuid from switchyard.claim_orphans('noop', 10)"
+    with ledger.database.connect() as conductor:
+        assert claim(conductor) == uuids
+        outcome(conductor, uuids[:2], "RUNNING")
+        assert ledger.connection.execute(orphans).fetchall() == []
+        outcome(conductor, uuids[:1])
+        conductor.execute("select pg_advisory_unlock_all()")
+    assert ledger.connection.execute(orphans).fetchall() == [(uuids[1],)]
+    assert locks_held(ledger.connection) == 1

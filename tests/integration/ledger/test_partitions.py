@@ -1,0 +1,115 @@
+"""Partitions: made ahead, dropped whole, never while a thread in them is open."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+
+from tests.integration.ledger.ledger import Ledger
+
+pytestmark = pytest.mark.database
+
+
+def spans(ledger: Ledger) -> list[tuple[datetime, datetime]]:
+    return ledger.connection.execute(
+        "select starts_at, ends_at from switchyard.partition_span order by starts_at"
+    ).fetchall()
+
+
+@pytest.mark.parametrize(("interval", "days"), [("day", (1, 1)), ("week", (1, 7)), ("month", (1, 31))])
+def test_they_follow_each_other_without_gaps(ledger: Ledger, interval: str, days: tuple[int, int]) -> None:
+    ledger.connection.execute("update switchyard.partitioning set partition_interval = %s", [interval])
+    made = ledger.connection.execute(
+        "select starts_at, ends_at from switchyard.ensure_partitions(100)"
+    ).fetchall()
+    assert all(days[0] <= (end - start).days <= days[1] for start, end in made)
+    found = spans(ledger)
+    assert all(one[1] == next_one[0] for one, next_one in pairwise(found))
+    assert found[0][0] <= datetime.now(UTC) - timedelta(hours=1)
+    assert found[-1][1] > datetime.now(UTC) + timedelta(days=100)
+    assert ledger.connection.execute("select count(*) from switchyard.ensure_partitions(100)").fetchall() == [
+        (0,)
+    ]
+
+
+def test_an_id_finds_its_partition(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    today = f"{datetime.now(UTC):%Y%m%d}"
+    for parent in ("action", "thread"):
+        [(leaf,)] = ledger.connection.execute(
+            f"select tableoid::regclass::text from switchyard.{parent} where action_uuid = %s".encode(),
+            [uuid],
+        ).fetchall()
+        assert leaf == f"switchyard.{parent}_{today}"
+    thread = ledger.thread(uuid)
+    assert abs(datetime.now(UTC) - thread["created_at"]) < timedelta(minutes=1)
+
+
+def test_retention_drops_what_has_ended_and_names_what_has_not(ledger: Ledger) -> None:
+    with ledger.connection.transaction():
+        for day in ("2024-01-01", "2024-01-02", "2024-01-03"):
+            ledger.connection.execute(
+                "select switchyard.attach_partition(parent, %(s)s, %(d)s::timestamptz, %(d)s::timestamptz + interval '1 day') "
+                "from unnest(array['action', 'thread', 'event']) as parent",
+                {"s": day.replace("-", ""), "d": day},
+            )
+            ledger.connection.execute(
+                "insert into switchyard.partition_span values (%(d)s::timestamptz, %(d)s::timestamptz + interval '1 day', %(s)s)",
+                {"s": day.replace("-", ""), "d": day},
+            )
+    insert = """insert into switchyard.action (action_uuid, action_name, action_type, workflow, idempotency_key)
+      values (switchyard.uuid7(%s::timestamptz), 'x', 'workflow', 'w', %s) returning action_uuid"""
+    ended, still_open, due = (
+        ledger.connection.execute(insert, [f"2024-01-0{n} 12:00Z", f"key-{n}"]).fetchall()[0][0]
+        for n in (1, 2, 3)
+    )
+    ledger.event(ended, "SUCCESSFUL", 1, 1)
+    ledger.connection.execute("select switchyard.callbacks_made(%s, 1)", [ended])
+    ledger.event(due, "FAILED", 1, 1)
+    dropped = ledger.connection.execute(
+        "select suffix, dropped, reason from switchyard.drop_partitions('2024-02-01')"
+    ).fetchall()
+    assert dropped == [
+        ("20240101", True, None),
+        ("20240102", False, "1 threads have not ended, 0 have callbacks due"),
+        ("20240103", False, "0 threads have not ended, 1 have callbacks due"),
+    ]
+    keys = ledger.connection.execute(
+        "select idempotency_key from switchyard.idempotency order by 1"
+    ).fetchall()
+    assert keys == [("key-2",), ("key-3",)]
+    assert ledger.state(still_open)[0] == "PENDING"
+
+
+def test_writers_go_on_while_partitions_are_made_and_dropped(ledger: Ledger) -> None:
+    """An idle reader of an old partition makes the drop give up; it must not queue up and stop the writers."""
+    stop, slowest = threading.Event(), [0.0]
+
+    def write() -> None:
+        with ledger.database.connect() as connection:
+            while not stop.is_set():
+                began = datetime.now(UTC)
+                connection.execute("select switchyard.submit('x')")
+                slowest[0] = max(slowest[0], (datetime.now(UTC) - began).total_seconds())
+
+    [(suffix,)] = ledger.connection.execute(
+        "select suffix from switchyard.partition_span order by starts_at limit 1"
+    ).fetchall()
+    writer = threading.Thread(target=write)
+    with ledger.database.connect(autocommit=False) as reader:
+        reader.execute(f"select count(*) from switchyard.thread_{suffix}".encode())
+        writer.start()
+        try:
+            ledger.connection.execute("select count(*) from switchyard.ensure_partitions(40)")
+            [(reason,)] = ledger.connection.execute(
+                "select switchyard.drop_partition(%s)", [suffix]
+            ).fetchall()
+        finally:
+            stop.set()
+            writer.join()
+    assert reason == "in use, try again later"
+    # The promise is a moment: the lock is given up after 100 ms.
+    assert slowest[0] < 5 * 0.1 + 1
+    [(reason,)] = ledger.connection.execute("select switchyard.drop_partition(%s)", [suffix]).fetchall()
+    assert reason is None

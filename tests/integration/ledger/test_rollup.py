@@ -1,0 +1,162 @@
+"""The roll-up: a plain INSERT in any shape gives the right thread."""
+
+import itertools
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from tests.integration.ledger.ledger import Ledger
+
+pytestmark = pytest.mark.database
+
+
+def insert(ledger: Ledger, rows: list[tuple[UUID, str, int | None, int | None]]) -> None:
+    """One statement for all rows, in their order."""
+    columns: list[list[object]] = [list(column) for column in zip(*rows, strict=True)]
+    ledger.connection.execute(
+        "insert into switchyard.event (action_uuid, status, run, attempt) "
+        "select u, s::switchyard.status, r, a "
+        "from unnest(%s::uuid[], %s::text[], %s::int[], %s::int[]) with ordinality x(u, s, r, a, n) order by n",
+        columns,
+    )
+
+
+def test_a_row_with_id_and_status_is_enough(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    ledger.connection.execute(
+        "insert into switchyard.event (action_uuid, status) values (%s, 'RUNNING')", [uuid]
+    )
+    assert ledger.state(uuid) == ("RUNNING", 1, 0)
+    row = ledger.connection.execute("select run, attempt, source, ignored from switchyard.event").fetchall()
+    assert row == [(1, 0, "postgres", False)]
+
+
+def test_the_order_of_arrival_does_not_matter(ledger: Ledger) -> None:
+    steps = [("QUEUED", 1, 1), ("RUNNING", 1, 1), ("BACKOFF", 1, 1), ("QUEUED", 1, 2), ("SUCCESSFUL", 1, 2)]
+    for order in itertools.permutations(steps):
+        uuid = ledger.submit()
+        for status, run, attempt in order:
+            ledger.event(uuid, status, run, attempt)
+        assert ledger.state(uuid) == ("SUCCESSFUL", 1, 2), order
+
+
+def test_many_events_of_one_thread_in_one_statement_take_turns(ledger: Ledger) -> None:
+    uuid, other = ledger.submit(), ledger.submit()
+    insert(ledger, [(uuid, "RUNNING", 1, 1), (other, "QUEUED", 1, 1), (uuid, "FAILED", 1, 1),
+                    (uuid, "SUCCESSFUL", 1, 1), (uuid, "PENDING", 2, 0), (uuid, "RUNNING", 2, 1)])  # fmt: skip
+    assert ledger.state(uuid) == ("RUNNING", 2, 1)
+    assert ledger.state(other) == ("QUEUED", 1, 1)
+    assert ledger.events(uuid) == [
+        ("RUNNING", False), ("FAILED", False), ("SUCCESSFUL", True), ("PENDING", False), ("RUNNING", False),
+    ]  # fmt: skip
+
+
+def test_one_statement_for_thousands(ledger: Ledger) -> None:
+    ledger.connection.execute(
+        "insert into switchyard.action (action_name) select 'x' from generate_series(1, 3000)"
+    )
+    ledger.connection.execute(
+        "insert into switchyard.event (action_uuid, status, run, attempt) "
+        "select action_uuid, 'SUCCESSFUL', 1, 1 from switchyard.action"
+    )
+    counted = ledger.connection.execute(
+        "select status::text, count(*) from switchyard.thread group by 1"
+    ).fetchall()
+    assert counted == [("SUCCESSFUL", 3000)]
+    assert ledger.connection.execute("select count(*) from switchyard.yard").fetchall() == [(0,)]
+
+
+def test_late_and_doubled_events_are_kept_and_marked(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    for status in ("RUNNING", "RUNNING", "SUCCESSFUL", "RUNNING", "BACKOFF", "FAILED", "INFO"):
+        ledger.event(uuid, status, 1, 1)
+    ignored = [status for status, ignored in ledger.events(uuid) if ignored]
+    assert ignored == ["RUNNING", "RUNNING", "BACKOFF", "FAILED"]
+    assert ledger.state(uuid) == ("SUCCESSFUL", 1, 1)
+
+
+def test_an_event_of_an_older_run_is_ignored(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    ledger.event(uuid, "FAILED", 1, 1)
+    ledger.connection.execute("select switchyard.retrigger(%s, 'ann', 'again')", [uuid])
+    ledger.event(uuid, "RUNNING", 1, 9)
+    assert ledger.state(uuid) == ("PENDING", 2, 0)
+    assert ledger.events(uuid)[-1] == ("RUNNING", True)
+
+
+@pytest.mark.parametrize(
+    ("before", "status", "run", "attempt"),
+    [
+        ("RUNNING", "RUNNING", 2, 1),
+        ("RUNNING", "PENDING", 2, 0),  # only an end can be retriggered
+        ("SUCCESSFUL", "PENDING", 2, 0),
+        ("FAILED", "BACKOFF", 2, 0),  # the workflow's own retry comes instead of the end
+        ("FAILED", "PENDING", 3, 0),
+        ("FAILED", "PENDING", 2, 1),
+        ("RUNNING", "INFO", 2, 0),
+        ("RUNNING", "SUCCESSFUL", 2, 1),
+    ],
+)
+def test_a_run_that_nobody_opened_is_refused(
+    ledger: Ledger, before: str, status: str, run: int, attempt: int
+) -> None:
+    uuid = ledger.submit()
+    ledger.event(uuid, before, 1, 1)
+    with pytest.raises(psycopg.errors.CheckViolation, match=f"nobody opened run {run} of action {uuid}"):
+        ledger.event(uuid, status, run, attempt)
+    assert ledger.state(uuid) == (before, 1, 1)
+    assert len(ledger.events(uuid)) == 1
+
+
+def test_a_workflows_own_retry_opens_the_next_run_and_is_counted(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    ledger.event(uuid, "RUNNING", 1, 1)
+    ledger.event(uuid, "BACKOFF", 2, 0)
+    ledger.event(uuid, "RUNNING", 2, 1)
+    ledger.event(uuid, "BACKOFF", 3, 0)
+    assert ledger.thread(uuid)["tries"] == 2
+    ledger.event(uuid, "FAILED", 3, 1)
+    ledger.connection.execute("select switchyard.retrigger(%s, 'ann', 'again')", [uuid])
+    assert ledger.thread(uuid)["tries"] == 0
+
+
+def test_a_backoff_is_due_after_its_delay(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    ledger.connection.execute(
+        "insert into switchyard.event (action_uuid, status, run, attempt, retry_seconds, error) "
+        "values (%s, 'BACKOFF', 1, 1, 90, 'no answer')",
+        [uuid],
+    )
+    thread = ledger.thread(uuid)
+    assert (thread["next_attempt_after"] - thread["last_update"]).total_seconds() == 90
+    assert thread["error"] == "no answer"
+    assert ledger.claim() == []
+
+
+@pytest.mark.parametrize("status", ["FAILED", "TIMED_OUT", "INVALID", "RETRIES_EXHAUSTED"])
+def test_failed_ends_need_review(ledger: Ledger, status: str) -> None:
+    uuid = ledger.submit()
+    ledger.event(uuid, status, 1, 1)
+    thread = ledger.thread(uuid)
+    assert thread["needs_review"]
+    assert thread["ended_at"] is not None
+    inbox = ledger.connection.execute("select action_uuid, status from switchyard.inbox").fetchall()
+    assert inbox == [(uuid, status)]
+
+
+@pytest.mark.parametrize(
+    ("workflow", "callbacks", "due"), [(None, None, False), ("w", None, True), (None, "[]", True)]
+)
+def test_callbacks_are_due_after_a_workflow_or_with_callbacks_of_its_own(
+    ledger: Ledger, workflow: str | None, callbacks: str | None, due: bool
+) -> None:
+    uuid = ledger.submit(workflow=workflow, callbacks=callbacks)
+    assert not ledger.thread(uuid)["callbacks_due"]
+    ledger.event(uuid, "FAILED", 1, 1)
+    assert ledger.thread(uuid)["callbacks_due"] == due
+    if due:
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="still being made"):
+            ledger.connection.execute("select switchyard.retrigger(%s, 'ann', 'again')", [uuid])
+        ledger.connection.execute("select switchyard.callbacks_made(%s, 1)", [uuid])
+    assert ledger.connection.execute("select switchyard.retrigger(%s, 'a', 'b')", [uuid]).fetchall() == [(2,)]
