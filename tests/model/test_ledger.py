@@ -71,13 +71,13 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(target=actions)
     def submit(self) -> UUID:
-        uuid = self._one("select switchyard.submit('noop')")
+        uuid: UUID = self._one("select switchyard.submit('noop')")
         self.model[uuid] = Thread()
         return uuid
 
     @rule(target=actions)
     def submit_in_the_past(self) -> UUID:
-        uuid = self._one(
+        uuid: UUID = self._one(
             "insert into switchyard.action (action_uuid, action_name) "
             "values (switchyard.uuid7('2020-06-01Z'), 'noop') returning action_uuid"
         )
@@ -208,7 +208,7 @@ def _on(template: Template) -> None:
 @pytest.mark.timeout(600)
 def test_the_ledger_does_what_the_model_says() -> None:
     checks = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         LedgerMachine,
         settings=settings(
             max_examples=110,
