@@ -1,0 +1,26 @@
+"""Names for the arrays that everything here is made of."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Geometries = npt.NDArray[Any]  # of shapely geometries
+
+SLIVER = 1e-4
+"""Square metres below which an overlap is the noise of floating point, not ground."""
+
+
+def spans(starts: Ints, counts: Ints) -> Ints:
+    """The indices start..start+count-1 of every span, one after the other."""
+    total = int(counts.sum())
+    before = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else counts
+    return np.arange(total, dtype=np.int64) + np.repeat(starts - before, counts)
+
+
+def offsets(counts: Ints) -> Ints:
+    """Counts as the n + 1 offsets of a ragged array."""
+    return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))

@@ -1,0 +1,113 @@
+"""A layer of a bundle, opened: arrays mapped into memory, of which a query touches only what it needs.
+
+A feature is what the source had; a piece is a single polygon of at most a few hundred vertices, cut from a
+feature. Everything is computed on pieces and summed by feature. Pieces and features lie in curve order.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+
+from assessment.arrays import Bools, Floats, Geometries, Ints, spans
+from assessment.bundle import boxtree
+from assessment.bundle.text import Text
+
+Column = Floats | Ints | Text
+
+
+@dataclass(frozen=True)
+class Layer:
+    name: str
+    coords: Floats
+    rings: Ints
+    pieces: Ints
+    feature: Ints
+    area: Floats
+    overlaps: Bools
+    levels: Sequence[Floats]
+    source_row: Ints
+    columns: Mapping[str, Column]
+    cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.source_row)
+
+    def near(self, boxes: Floats) -> tuple[Ints, Ints]:
+        """Pairs (query, piece) whose bounding boxes meet."""
+        if not len(self.feature) or not len(boxes):
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        return boxtree.search(self.levels, boxes)
+
+    def polygons(self, pieces: Ints) -> Geometries:
+        """The polygons of the given pieces, built from the mapped arrays."""
+        ring_starts = self.pieces[pieces]
+        ring_counts = self.pieces[pieces + 1] - ring_starts
+        rings = spans(ring_starts, ring_counts)
+        vertex_starts = self.rings[rings]
+        vertex_counts = self.rings[rings + 1] - vertex_starts
+        coords = self.coords[spans(vertex_starts, vertex_counts)]
+        ends = (np.cumsum(np.r_[0, vertex_counts]), np.cumsum(np.r_[0, ring_counts]))
+        polygons: Geometries = shapely.from_ragged_array(shapely.GeometryType.POLYGON, coords, ends)
+        return polygons
+
+    @cached_property
+    def all_polygons(self) -> Geometries:
+        """Every piece, for layers small enough to keep."""
+        return self.polygons(np.arange(len(self.feature)))
+
+    def numbers(self, column: str) -> Floats:
+        values = self.columns[column]
+        assert not isinstance(values, Text)
+        return np.asarray(values, dtype=np.float64)
+
+    def texts(self, column: str) -> list[str | None]:
+        """A column as texts, by feature; decoded once, so only for layers of modest size."""
+        if column not in self.cache:
+            values = self.columns[column]
+            plain = values.all() if isinstance(values, Text) else [_as_text(v) for v in values.tolist()]
+            self.cache[column] = plain
+        texts: list[str | None] = self.cache[column]
+        return texts
+
+
+def _as_text(value: float | None) -> str | None:
+    """Numbers used as names: 938.0 is called 938."""
+    if value is None or math.isnan(value):
+        return None
+    return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def open_layer(
+    folder: Path, name: str, columns: Mapping[str, str], levels: int, *, compared: bool = True
+) -> Layer:
+    """Map the arrays that `arrange` left in `folder`; `compared`: its overlaps are known already."""
+
+    def mapped(part: str) -> Any:
+        path = folder / f"{part}.npy"
+        array = np.load(path, allow_pickle=False, mmap_mode="r")
+        return np.asarray(array)
+
+    feature = mapped("feature")
+    return Layer(
+        name=name,
+        coords=mapped("coords"),
+        rings=mapped("rings"),
+        pieces=mapped("pieces"),
+        feature=feature,
+        area=mapped("area"),
+        overlaps=mapped("overlaps") if compared else np.zeros(len(feature), dtype=bool),
+        levels=[mapped(f"boxes{k}") for k in range(levels)],
+        source_row=mapped("source_row"),
+        columns={
+            column: Text(mapped(f"{column}.text"), mapped(f"{column}.ends"))
+            if kind == "text"
+            else mapped(column)
+            for column, kind in columns.items()
+        },
+    )

@@ -1,0 +1,73 @@
+"""The manifest of a bundle version: what it holds, where it came from, what the gate had to say."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from switchyard.errors import BadInput
+
+FORMAT = 1
+FILE = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What the quality gate says: an error keeps a bundle from being used, a warning does not."""
+
+    level: Literal["error", "warning"]
+    subject: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.subject}: {self.message}"
+
+
+@dataclass(frozen=True)
+class LayerEntry:
+    features: int
+    pieces: int
+    vertices: int
+    levels: int
+    columns: Mapping[str, str]
+    source: str
+    overlapping: int = 0
+    bounds: tuple[float, float, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Manifest:
+    version: str
+    built_at: str
+    code_version: str
+    layers: Mapping[str, LayerEntry]
+    tables: Mapping[str, int]
+    files: Mapping[str, str] = field(default_factory=dict)
+    findings: Sequence[Finding] = ()
+    format: int = FORMAT
+
+    def as_json(self) -> str:
+        return json.dumps(asdict(self), indent=2) + "\n"
+
+
+def read(folder: Path) -> Manifest:
+    """The manifest in a folder; a BadInput where there is none that we can read."""
+    path = folder / FILE
+    try:
+        data = json.loads(path.read_text())
+        return _manifest(data)
+    except FileNotFoundError as error:
+        raise BadInput(f"{folder} holds no reference bundle") from error
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise BadInput(f"{path} cannot be read: {error}") from error
+
+
+def _manifest(data: dict[str, Any]) -> Manifest:
+    if data.get("format") != FORMAT:
+        raise ValueError(f"format {data.get('format')!r} is not {FORMAT}; build the bundle anew")
+    layers = {
+        name: LayerEntry(**{**entry, "bounds": tuple(entry["bounds"]) if entry["bounds"] else None})
+        for name, entry in data["layers"].items()
+    }
+    return Manifest(**{**data, "layers": layers, "findings": [Finding(**f) for f in data["findings"]]})

@@ -1,0 +1,69 @@
+"""Where a bundle's layers and tables come from: files named one by one, or found in a folder."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assessment.bundle.schema import LAYERS, TABLES
+from assessment.formats import sqlite
+from assessment.formats.open import SQLITE
+from switchyard.errors import BadInput
+
+ENDINGS = (".gpkg", ".parquet", ".geoparquet", ".shp", ".zip", ".geojson", ".json")
+TABLE_ENDINGS = (".csv", ".sqlite", ".db", ".sqlite3")
+
+
+@dataclass
+class Sources:
+    layers: dict[str, tuple[Path, str | None]] = field(default_factory=dict)
+    tables: dict[str, Path] = field(default_factory=dict)
+
+    def add(self, name: str, place: str) -> None:
+        """`name=path` or, for a layer inside a GeoPackage, `name=path:layer`."""
+        path, layer = Path(place), None
+        if not path.exists() and ":" in place:
+            head, layer = place.rsplit(":", 1)
+            path = Path(head)
+        if name in LAYERS:
+            self.layers[name] = (path, layer)
+        elif name in TABLES:
+            self.tables[name] = path
+        else:
+            known = ", ".join([*LAYERS, *TABLES])
+            raise BadInput(f"{name!r} is no layer or table of a bundle; there are {known}")
+
+
+def in_folder(folder: Path) -> Sources:
+    """What a folder holds: `wwtw_catchments.gpkg`, `rates_lookup.csv`, tables of any SQLite file."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder} is no folder")
+    found = Sources()
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    for path in files:
+        for layer in LAYERS:
+            if path.stem.casefold() == layer.casefold() and path.suffix.lower() in ENDINGS:
+                found.layers.setdefault(layer, (path, None))
+        for table in TABLES:
+            if path.stem.casefold() == table.casefold() and path.suffix.lower() in TABLE_ENDINGS:
+                found.tables.setdefault(table, path)
+    for path in files:
+        if path.suffix.lower() in TABLE_ENDINGS and _is_sqlite(path):
+            for table in _tables_in(path):
+                found.tables.setdefault(table, path)
+    return found
+
+
+def _is_sqlite(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
+
+
+def _tables_in(path: Path) -> list[str]:
+    with sqlite.opened(path) as connection:
+        names = {name.casefold() for name in sqlite.tables(connection)}
+    return [table for table in TABLES if table.casefold() in names]
+
+
+def merged(base: Sources, over: Sources) -> Sources:
+    layers: Mapping[str, tuple[Path, str | None]] = {**base.layers, **over.layers}
+    return Sources(dict(layers), {**base.tables, **over.tables})

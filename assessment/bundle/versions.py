@@ -1,0 +1,48 @@
+"""Versions of a bundle side by side: a folder each, a `current` file that names one, two are kept.
+
+A version is built in a folder of its own and only then named; whoever has an older one open keeps its files.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+CURRENT = "current"
+KEPT = 2
+BUILDING = ".building-"
+
+
+def current(home: Path) -> Path | None:
+    """The folder of the current version, or None where `home` has no versions."""
+    try:
+        name = (home / CURRENT).read_text().strip()
+    except OSError:
+        return None
+    return home / name if name and "/" not in name and name != ".." else None
+
+
+def publish(home: Path, built: Path, version: str) -> Path:
+    """Give a finished build its name, make it current, and forget all but the last two."""
+    folder = home / version
+    if folder.exists():
+        shutil.rmtree(built)
+    else:
+        built.rename(folder)
+    previous = current(home)
+    draft = home / f".{CURRENT}-{os.getpid()}"
+    draft.write_text(version + "\n")
+    draft.replace(home / CURRENT)
+    _prune(home, keep={folder, previous})
+    return folder
+
+
+def _prune(home: Path, keep: set[Path | None]) -> None:
+    """Remove versions beyond the newest two, never the current one or the one before it."""
+    versions = sorted((p for p in home.iterdir() if (p / "manifest.json").is_file()), key=_age, reverse=True)
+    for folder in versions[KEPT:]:
+        if folder not in keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _age(folder: Path) -> float:
+    return (folder / "manifest.json").stat().st_mtime

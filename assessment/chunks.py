@@ -1,0 +1,78 @@
+"""Interim results, a chunk of sites at a time: what makes a job that was stopped resume instead of restart.
+
+A chunk is kept under a fingerprint of everything its result depends on: the sites in it, the bundle, the
+edition, the mode and the code. What does not match is not found, so no stale chunk gets into a result.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import Any, Protocol
+
+import shapely
+
+from assessment.bundle.bundle import Bundle
+from assessment.nutrient.facts import Facts
+from assessment.sites import Sites
+from assessment.spec import JobSpec
+from switchyard import __version__
+
+FORMAT = 1
+
+
+class Chunks(Protocol):
+    """Where interim results are kept."""
+
+    def load(self, name: str) -> bytes | None:
+        """What was saved under the name, or None."""
+
+    def save(self, name: str, content: bytes) -> None:
+        """Keep it, durably, before returning."""
+
+
+class NoChunks:
+    """Keeps nothing: for work too short to be worth resuming."""
+
+    def load(self, name: str) -> bytes | None:
+        """Nothing is ever found."""
+
+    def save(self, name: str, content: bytes) -> None:
+        """Nothing is kept."""
+
+
+def parts(count: int, size: int) -> Iterator[tuple[int, int]]:
+    """(start, stop) of each chunk."""
+    return ((start, min(start + size, count)) for start in range(0, count, size))
+
+
+def name_of(part: Sites, job: JobSpec, bundle: Bundle) -> str:
+    """The fingerprint of a chunk, as a file name."""
+    depends = {
+        "format": FORMAT,
+        "assessment": job.assessment,
+        "edition": job.edition.as_data(),
+        "mode": job.mode,
+        "bundle": bundle.version,
+        "code": __version__,
+        "numbers": part.number,
+        "dwellings": part.dwellings,
+        "sites": sha256(b"".join(shapely.to_wkb(part.geometry))).hexdigest(),
+    }
+    digest = sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()
+    return f"{part.number[0]:06d}-{digest[:24]}.json"
+
+
+def dump(facts: Sequence[Facts]) -> bytes:
+    return json.dumps([fact.as_data() for fact in facts]).encode()
+
+
+def parse(content: bytes | None, count: int) -> list[Facts] | None:
+    """The facts of a saved chunk; None where it is absent or unreadable, so that it is computed anew."""
+    if content is None:
+        return None
+    try:
+        data: list[dict[str, Any]] = json.loads(content)
+        facts = [Facts.from_data(entry) for entry in data]
+    except (ValueError, TypeError, KeyError):
+        return None
+    return facts if len(facts) == count else None

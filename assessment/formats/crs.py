@@ -1,0 +1,80 @@
+"""Coordinate systems: is it the National Grid already, and if not, bring it there."""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import shapely
+
+from assessment.arrays import Geometries
+from switchyard.errors import BadInput
+
+GRID = "EPSG:27700"
+LONLAT = "EPSG:4326"
+_GRID_CODES = re.compile(r"(?i)^(epsg|urn:ogc:def:crs:epsg:[^:]*)[:/]+27700$")
+_GRID_WKT = ("British_National_Grid", "-100000", "400000", "0.9996012717", "49")
+
+
+def is_grid(crs: str) -> bool:
+    """Whether coordinates in `crs` are British National Grid metres."""
+    text = crs.strip()
+    if _GRID_CODES.match(text):
+        return True
+    if text.startswith("PROJCS[") and all(part in text for part in _GRID_WKT):
+        return True
+    system = _system(text)
+    return bool(system.to_epsg(min_confidence=60) == 27700 or _horizontal(system) == 27700)
+
+
+def to_grid(geometries: Geometries, crs: str) -> Geometries:
+    """Geometries in `crs` brought to EPSG:27700."""
+    return geometries if is_grid(crs) else _moved(geometries, crs, GRID)
+
+
+def to_lonlat(geometries: Geometries) -> Geometries:
+    """National Grid geometries in longitude and latitude."""
+    return _moved(geometries, GRID, LONLAT)
+
+
+def is_metric(crs: str) -> bool:
+    """Whether coordinates are lengths, not angles."""
+    return is_grid(crs) or not _system(crs).is_geographic
+
+
+def grid_projjson() -> dict[str, Any]:
+    """EPSG:27700 as GeoParquet wants it."""
+    described: dict[str, Any] = _system(GRID).to_json_dict()
+    return described
+
+
+@lru_cache(maxsize=16)
+def _system(crs: str) -> Any:
+    import pyproj  # noqa: PLC0415 - most inputs are on the grid and never need it
+
+    try:
+        return pyproj.CRS.from_user_input(crs)
+    except pyproj.exceptions.CRSError as error:
+        raise BadInput(f"the coordinate system {crs[:80]!r} is not known") from error
+
+
+def _horizontal(system: Any) -> int | None:
+    parts = [part.to_epsg() for part in system.sub_crs_list]
+    return parts[0] if parts else None
+
+
+@lru_cache(maxsize=16)
+def _transformer(source: str, target: str) -> Any:
+    import pyproj  # noqa: PLC0415
+
+    return pyproj.Transformer.from_crs(_system(source), target, always_xy=True)
+
+
+def _moved(geometries: Geometries, source: str, target: str) -> Geometries:
+    coords, index = shapely.get_coordinates(geometries, return_index=True)
+    x, y = _transformer(source, target).transform(coords[:, 0], coords[:, 1])
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        feature = int(index[np.flatnonzero(~(np.isfinite(x) & np.isfinite(y)))[0]]) + 1
+        raise BadInput(f"feature {feature}: coordinates cannot be brought from {source[:40]} to {target}")
+    moved: Geometries = shapely.set_coordinates(geometries.copy(), np.column_stack((x, y)))
+    return moved

@@ -1,0 +1,93 @@
+"""GeoPackages, read with sqlite3: a header of known length, then WKB."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+
+from assessment.formats import sqlite
+from assessment.formats.source import BATCH, Batch
+from switchyard.errors import BadInput
+
+_ENVELOPES = (0, 32, 48, 48, 64)
+
+
+class GeoPackage:
+    """One feature layer: the one asked for, or the only one."""
+
+    def __init__(self, path: Path, layer: str | None = None) -> None:
+        self._path = path
+        with sqlite.opened(path) as connection:
+            found = _layer(connection, layer, path)
+            self._table, self._geometry, _kind, organisation, code, definition = found
+            if self._table not in sqlite.tables(connection):
+                raise BadInput(f"{path.name}: layer {self._table!r} is not a table")
+            self.fields: Sequence[str] = [
+                name for name in sqlite.columns(connection, self._table) if name != self._geometry
+            ]
+        self.crs: str | None = _crs(organisation, code, definition)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        query = sqlite.statement("rows", table=self._table)
+        query = query.replace("<columns>", sqlite.selected([self._geometry, *columns]))
+        with sqlite.opened(self._path) as connection:
+            rows = connection.execute(query)
+            first = 1
+            while chunk := rows.fetchmany(BATCH):
+                values = list(zip(*chunk, strict=True))
+                yield Batch(_geometries(values[0], first), dict(zip(columns, values[1:], strict=True)))
+                first += len(chunk)
+
+
+def _layer(connection: sqlite3.Connection, wanted: str | None, path: Path) -> tuple[Any, ...]:
+    if "gpkg_contents" not in sqlite.tables(connection):
+        raise BadInput(f"{path.name} is a SQLite file but no GeoPackage")
+    layers = connection.execute(sqlite.statement("gpkg_layers")).fetchall()
+    named = [layer for layer in layers if wanted is None or layer[0] == wanted]
+    if len(named) == 1:
+        return tuple(named[0])
+    names = ", ".join(str(layer[0]) for layer in layers) or "none"
+    raise BadInput(
+        f"{path.name}: one feature layer is needed{f', {wanted}' if wanted else ''}; it has {names}"
+    )
+
+
+def _crs(organisation: str | None, code: int | None, definition: str | None) -> str | None:
+    """-1 and 0 are the standard's words for an undefined system."""
+    if organisation is None or code in (-1, 0, None):
+        return None
+    if organisation.upper() == "EPSG":
+        return f"EPSG:{code}"
+    return definition
+
+
+def _geometries(blobs: Sequence[Any], first: int) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
+    wkb = [_wkb(blob, first + k) for k, blob in enumerate(blobs)]
+    try:
+        geometries = shapely.from_wkb(wkb)
+    except shapely.errors.ShapelyError:
+        geometries = np.empty(len(wkb), dtype=object)
+        for k, content in enumerate(wkb):
+            geometries[k] = _one(content, first + k)
+    return np.asarray(geometries, dtype=object)
+
+
+def _one(wkb: bytes | None, number: int) -> shapely.Geometry | None:
+    try:
+        return shapely.from_wkb(wkb)
+    except shapely.errors.ShapelyError as error:
+        raise BadInput(f"feature {number}: the geometry cannot be read: {error}") from error
+
+
+def _wkb(blob: Any, number: int) -> bytes | None:
+    if blob is None:
+        return None
+    if not isinstance(blob, bytes) or blob[:2] != b"GP" or len(blob) < 8:
+        raise BadInput(f"feature {number}: the geometry is no GeoPackage geometry")
+    envelope = (blob[3] >> 1) & 0x07
+    if envelope >= len(_ENVELOPES) or blob[3] & 0x20:
+        raise BadInput(f"feature {number}: the geometry is of a kind that is not read here")
+    return blob[8 + _ENVELOPES[envelope] :]

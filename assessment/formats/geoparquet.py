@@ -1,0 +1,73 @@
+"""GeoParquet with WKB geometry. pyarrow is imported when the first such file comes."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+
+from assessment.formats.source import BATCH, Batch
+from switchyard.errors import BadInput
+
+DEFAULT_CRS = "OGC:CRS84"
+
+
+class GeoParquet:
+    def __init__(self, path: Path) -> None:
+        import pyarrow  # noqa: PLC0415 - costs a tenth of a second that other formats need not pay
+        import pyarrow.parquet  # noqa: PLC0415
+
+        try:
+            self._file = pyarrow.parquet.ParquetFile(path, memory_map=True)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise BadInput(f"{path.name} is not a sound Parquet file: {error}") from error
+        self._errors = (pyarrow.ArrowException, OSError)
+        self._geometry, about = _geometry_column(self._file.schema_arrow.metadata, path)
+        self.crs: str | None = _crs(about)
+        self.fields: Sequence[str] = [n for n in self._file.schema_arrow.names if n != self._geometry]
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+        first = 1
+        try:
+            for part in self._file.iter_batches(BATCH, columns=[self._geometry, *columns]):
+                wkb = part.column(self._geometry).to_numpy(zero_copy_only=False)
+                yield Batch(_geometries(wkb, first), {c: part.column(c).to_pylist() for c in columns})
+                first += part.num_rows
+        except self._errors as error:
+            raise BadInput(f"the Parquet file is damaged after feature {first - 1}: {error}") from error
+
+
+def _geometry_column(metadata: Mapping[bytes, bytes] | None, path: Path) -> tuple[str, Mapping[str, Any]]:
+    try:
+        geo = json.loads((metadata or {})[b"geo"])
+        name = geo["primary_column"]
+        about = geo["columns"][name]
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"{path.name} is Parquet but not GeoParquet: it has no geo metadata") from error
+    if about.get("encoding") != "WKB":
+        raise BadInput(
+            f"{path.name}: the geometry encoding {about.get('encoding')!r} is not read here; use WKB"
+        )
+    return str(name), about
+
+
+def _crs(about: Mapping[str, Any]) -> str | None:
+    """A missing crs means longitude and latitude, a null one means unknown."""
+    if "crs" not in about:
+        return DEFAULT_CRS
+    crs = about["crs"]
+    if crs is None:
+        return None
+    code = crs.get("id", {}) if isinstance(crs, dict) else {}
+    if code.get("authority") and code.get("code"):
+        return f"{code['authority']}:{code['code']}"
+    return json.dumps(crs) if isinstance(crs, dict) else str(crs)
+
+
+def _geometries(wkb: Any, first: int) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
+    try:
+        return np.asarray(shapely.from_wkb(wkb), dtype=object)
+    except (shapely.errors.ShapelyError, TypeError) as error:
+        raise BadInput(f"a geometry from feature {first} on cannot be read: {error}") from error

@@ -1,0 +1,2 @@
+-- Columns in order; the name is the second field.
+pragma table_info(<table>);

@@ -1,0 +1,77 @@
+"""A newt assessment from end to end. Its sites belong together, with one buffer, so it is one chunk."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from assessment.bundle.bundle import Bundle
+from assessment.gcn import impact, zones
+from assessment.gcn.ground import ground
+from assessment.gcn.impact import Habitat
+from assessment.gcn.ponds import Ponds, national, sorted_by_area
+from assessment.results import Results, Table
+from assessment.sites import Sites
+from assessment.spec import JobSpec
+from switchyard.errors import BadInput
+
+HABITAT = ("Area", "RZ", "Shape_Area", "RLB_ID", "id", "Name", "warnings")
+PONDS = ("PANS", "Area", "MaxZone", "TmpImp", "FREQUENCY")
+
+
+def assess_gcn(
+    job: JobSpec,
+    sites: Sites,
+    bundle: Bundle,
+    *,
+    survey: Ponds | None,
+    origin: Mapping[str, Any],
+    progress: Callable[[float, str], None],
+) -> Results:
+    progress(0.0, "sites and their surroundings")
+    place = ground(sites.geometry)
+    progress(0.2, "risk zones")
+    found_zones = zones.clipped(bundle.layer("gcn_risk_zones"), place.buffer)
+    progress(0.4, "ponds")
+    if survey is None and not bundle.has("gcn_ponds"):
+        raise BadInput(f"no survey of ponds was given, and bundle {bundle.version} has no layer gcn_ponds")
+    ponds = sorted_by_area(survey or national(bundle.layer("gcn_ponds"), place.buffer), place)
+    progress(0.6, "habitat")
+    found = impact.habitat(place, found_zones, ponds, job.mode)
+    progress(0.9, "pond frequency")
+    worst = impact.gravest(ponds, found_zones)
+    counted = impact.frequency(ponds, worst)
+    progress(1.0, "done")
+    return _results(sites, found, counted, _warnings(survey, ponds, worst), origin)
+
+
+def _warnings(survey: Ponds | None, ponds: Ponds, worst: Sequence[str | None]) -> list[str]:
+    said = []
+    if survey is None:
+        said.append("no survey: ponds of the national layer, all counted as not surveyed")
+    if not len(ponds.geometry):
+        said.append("no pond within 250 m of the sites")
+    outside = sum(zone is None for zone in worst)
+    if outside:
+        said.append(f"{outside} ponds are in no risk zone and are not counted")
+    return said
+
+
+def _results(
+    sites: Sites,
+    found: list[Habitat],
+    counted: list[dict[str, Any]],
+    said: list[str],
+    origin: Mapping[str, Any],
+) -> Results:
+    shapes = np.empty(len(found), dtype=object)
+    shapes[:] = [part.ground for part in found]
+    habitat = [{**row, "warnings": list(said)} for row in impact.habitat_rows(sites, found)]
+    summary = {
+        "habitat": [{k: row[k] for k in ("RLB_ID", "Area", "RZ", "Shape_Area")} for row in habitat],
+        "ponds": counted,
+        "sites": len(sites),
+        "warnings": len(said),
+    }
+    tables = {"habitat": Table(HABITAT, habitat, shapes), "ponds": Table(PONDS, counted)}
+    return Results("gcn", tables, summary, dict(origin), said)

@@ -1,0 +1,30 @@
+"""Risk zones within reach of the sites."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import shapely
+
+from assessment.bundle.layer import Layer
+from assessment.gcn.ground import boxes
+from assessment.polygonal import only_polygons
+
+ORDER = ("Red", "Amber", "Green")
+"""From the gravest to the mildest."""
+
+
+def clipped(zones: Layer, extent: shapely.Geometry) -> Mapping[str, shapely.Geometry]:
+    """The ground of each kind of zone in the extent, gravest first; kinds that are not there are left out."""
+    _, near = zones.near(boxes(extent))
+    near = np.unique(near)
+    polygons = zones.polygons(near)
+    names = np.array([zones.texts("RZ")[feature] for feature in zones.feature[near].tolist()], dtype=object)
+    shapely.prepare(extent)
+    touching = shapely.intersects(extent, polygons)
+    found = {}
+    for name in ORDER:
+        parts = polygons[touching & (names == name)]
+        if len(parts):
+            united = shapely.union_all(shapely.intersection(parts, extent))
+            found[name] = only_polygons(united)
+    return found

@@ -1,0 +1,82 @@
+"""What the map says of each site: the part of the work that costs time, done and kept chunk by chunk."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import shapely
+
+from assessment.bundle.bundle import Bundle
+from assessment.nutrient import landuse, regions
+from assessment.nutrient.landuse import LandUse
+from assessment.nutrient.majority import Majority, majorities
+from assessment.sites import Sites
+from assessment.spec import JobSpec
+
+Step = Callable[[str], None]
+
+STEPS = 4
+"""Times that `gather` calls `step`."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Of one site."""
+
+    works: Majority
+    authority: Majority
+    subcatchment: Majority
+    land: LandUse
+
+    def as_data(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> "Facts":
+        return cls(
+            works=Majority(**data["works"]),
+            authority=Majority(**data["authority"]),
+            subcatchment=Majority(**data["subcatchment"]),
+            land=LandUse(**data["land"]),
+        )
+
+
+def gather(sites: Sites, bundle: Bundle, job: JobSpec, step: Step) -> list[Facts]:
+    """The facts of every site, in order. Each depends on its own site alone."""
+    found = {}
+    for name, column in (
+        ("wwtw_catchments", "WwTw_ID"),
+        ("lpa_boundaries", "NAME"),
+        ("subcatchments", "OPCAT_NAME"),
+    ):
+        step(f"majority of {name}")
+        found[name] = majorities(
+            sites.geometry, sites.area, bundle.layer(name), column, by_name=job.mode == "default"
+        )
+    step("land use")
+    land = _land(sites, bundle, job)
+    return [
+        Facts(
+            works=found["wwtw_catchments"][k],
+            authority=found["lpa_boundaries"][k],
+            subcatchment=found["subcatchments"][k],
+            land=land.get(k, LandUse()),
+        )
+        for k in range(len(sites))
+    ]
+
+
+def _land(sites: Sites, bundle: Bundle, job: JobSpec) -> dict[int, LandUse]:
+    catchments, parcels = bundle.layer("nn_catchments"), bundle.layer("coefficient_layer")
+    split = regions.by_name if job.mode == "default" else regions.by_feature
+    compute = landuse.once if job.mode == "default" else landuse.compatible
+    return compute(
+        split(sites.geometry, sites.area, catchments), sites.hectares, parcels, job.edition.greenspace
+    )
+
+
+def candidates(sites: Sites, bundle: Bundle) -> int:
+    """How many parcels lie near the sites: what the time of an assessment grows with."""
+    near, _ = bundle.layer("coefficient_layer").near(shapely.bounds(sites.geometry))
+    return int(np.size(near))

@@ -1,0 +1,152 @@
+"""What the change of land use adds: every site x coefficient parcel x catchment (steps 3 to 5).
+
+The compatible mode counts each (parcel, catchment feature) by itself and rounds before it adds. The default
+mode takes every piece of ground once: catchments of one name and of several are united first, and where
+parcels overlap the ground gets the mean of their coefficients, which does not depend on their order or on how
+they are cut. It rounds nothing here.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import shapely
+
+from assessment.arrays import Floats, Ints
+from assessment.bundle.layer import Layer
+from assessment.editions import Greenspace
+from assessment.nutrient.faces import shared_ground
+from assessment.nutrient.overlap import Overlaps, overlaps
+from assessment.nutrient.regions import Region
+
+HECTARE = 10_000
+
+
+@dataclass(frozen=True)
+class LandUse:
+    """Of one site, in square metres and kg/yr. No area means that nothing of it is in a catchment."""
+
+    area: float | None = None
+    nitrogen: float | None = None
+    phosphorus: float | None = None
+    catchments: Mapping[str, float] = field(default_factory=dict)
+    without_parcel: float = 0.0
+    without_coefficient: float = 0.0
+
+
+def uplift_rates(
+    layer: Layer, feature: Ints, hectares: Floats, greenspace: Greenspace
+) -> tuple[Floats, Floats]:
+    """kg/ha/yr that each row's land gains, given the size of the whole development."""
+    share = np.where(hectares >= greenspace.from_hectares, greenspace.share, 0.0)
+    change = []
+    for nutrient, green in (("n", greenspace.nitrogen), ("p", greenspace.phosphorus)):
+        homes = layer.numbers(f"{nutrient}_resi_coeff")[feature]
+        current = layer.numbers(f"lu_curr_{nutrient}_coeff")[feature]
+        change.append((1 - share) * homes + share * green - current)
+    return change[0], change[1]
+
+
+def compatible(
+    regions: Sequence[Region], hectares: Floats, parcels: Layer, greenspace: Greenspace
+) -> dict[int, LandUse]:
+    """By site: rounded for every parcel in every catchment feature, then added, overlaps and all."""
+    found = _found(regions, parcels)
+    key = found.shape * (len(parcels) + 1) + parcels.feature[found.piece]
+    rows, index = np.unique(key, return_inverse=True)
+    region, feature = rows // (len(parcels) + 1), rows % (len(parcels) + 1)
+    area = np.bincount(index, weights=found.area, minlength=len(rows)) / HECTARE
+    site = np.array([r.site for r in regions], dtype=np.int64)[region]
+    nitrogen, phosphorus = uplift_rates(parcels, feature, hectares[site], greenspace)
+    return _by_site(
+        regions,
+        region,
+        site,
+        area=area * HECTARE,
+        nitrogen=np.round(nitrogen * area, 2),
+        phosphorus=np.round(phosphorus * area, 2),
+    )
+
+
+def once(
+    regions: Sequence[Region], hectares: Floats, parcels: Layer, greenspace: Greenspace
+) -> dict[int, LandUse]:
+    """By site: every piece of ground counted once, nothing rounded."""
+    found = _found(regions, parcels)
+    site = np.array([r.site for r in regions], dtype=np.int64)[found.shape]
+    nitrogen, phosphorus = uplift_rates(parcels, parcels.feature[found.piece], hectares[site], greenspace)
+    area = found.area.copy()
+    for region in np.unique(found.shape[parcels.overlaps[found.piece]]).tolist():
+        rows = np.flatnonzero(found.shape == region)
+        area[rows] = shared_ground(regions[region].ground, found.polygon[rows])
+    return _by_site(
+        regions,
+        found.shape,
+        site,
+        area=area,
+        nitrogen=nitrogen * area / HECTARE,
+        phosphorus=phosphorus * area / HECTARE,
+    )
+
+
+def _found(regions: Sequence[Region], parcels: Layer) -> Overlaps:
+    grounds = np.empty(len(regions), dtype=object)
+    grounds[:] = [region.ground for region in regions]
+    return overlaps(grounds, parcels)
+
+
+def _by_site(
+    regions: Sequence[Region],
+    region: Ints,
+    site: Ints,
+    *,
+    area: Floats,
+    nitrogen: Floats,
+    phosphorus: Floats,
+) -> dict[int, LandUse]:
+    """Add up by site; where a site has a region over all its catchments, that one alone is its total."""
+    united = {r.site for r in regions if r.catchment is None}
+    totals = np.array([r.catchment is None or r.site not in united for r in regions], dtype=bool)
+    counted = np.flatnonzero(totals[region]) if len(region) else region
+    uncoded = np.isnan(nitrogen) | np.isnan(phosphorus)
+    rows = {
+        "area": area,
+        "nitrogen": np.nan_to_num(nitrogen),
+        "phosphorus": np.nan_to_num(phosphorus),
+        "without_coefficient": np.where(uncoded, area, 0.0),
+    }
+    size = max((r.site for r in regions), default=-1) + 1
+    sums = {k: np.bincount(site[counted], weights=v[counted], minlength=size) for k, v in rows.items()}
+    covered = np.bincount(region, weights=area, minlength=len(regions)).tolist()
+    catchments, grounds = _catchments(regions, covered), _grounds(regions, totals.tolist())
+    return {
+        s: LandUse(
+            **{k: float(v[s]) for k, v in sums.items()},
+            catchments=catchments[s],
+            without_parcel=max(grounds[s] - float(sums["area"][s]), 0.0),
+        )
+        for s in np.unique(site[counted]).tolist()
+    }
+
+
+def _catchments(regions: Sequence[Region], covered: Sequence[float]) -> dict[int, dict[str, float]]:
+    """By site: the area that parcels cover in each catchment, by name."""
+    areas: dict[int, dict[str, float]] = {}
+    for region, area in zip(regions, covered, strict=True):
+        if region.catchment is not None and area > 0:
+            names = areas.setdefault(region.site, {})
+            names[region.catchment] = names.get(region.catchment, 0.0) + area
+    return areas
+
+
+def _grounds(regions: Sequence[Region], totals: Sequence[bool]) -> dict[int, float]:
+    """By site: the area in its catchments, covered by parcels or not."""
+    grounds: dict[int, float] = {}
+    for region, area, total in zip(regions, _areas(regions), totals, strict=True):
+        grounds[region.site] = grounds.get(region.site, 0.0) + (area if total else 0.0)
+    return grounds
+
+
+def _areas(regions: Sequence[Region]) -> list[float]:
+    areas: list[float] = shapely.area([region.ground for region in regions]).tolist()
+    return areas

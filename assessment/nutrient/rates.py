@@ -1,0 +1,89 @@
+"""Occupancy and water use of a site (step 7), in the two ways that differ most.
+
+The compatible mode joins on the joined name; who finds no row gets the mean of the batch-mates with the same
+works, so it needs the whole batch. The default mode needs the site alone.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assessment.bundle.lookups import RateRow
+from assessment.editions import Rates
+
+
+@dataclass(frozen=True)
+class SiteRates:
+    occupancy: float | None
+    litres: float | None
+    warnings: tuple[str, ...] = ()
+
+
+def of_site(
+    category: str | None, areas: Mapping[str, float], table: Mapping[str, RateRow], standard: Rates
+) -> SiteRates:
+    """Rates by kind of dwelling where the table has them, else by catchment, weighted by area."""
+    special = _by_category(category, areas, table)
+    if special is not None:
+        return SiteRates(special.occupancy, special.litres)
+    if not areas:
+        return SiteRates(
+            standard.occupancy,
+            standard.litres,
+            ("in no nutrient catchment: standard occupancy and water use",),
+        )
+    missing = [name for name in areas if name not in table]
+    rows = {n: table.get(n, RateRow(n, standard.occupancy, standard.litres)) for n in areas}
+    warnings = [f"no rates for {name}: standard occupancy and water use" for name in missing]
+    if len(areas) > 1:
+        warnings.append("in several nutrient catchments: occupancy and water use weighted by area")
+    return SiteRates(
+        _weighted({n: rows[n].occupancy for n in areas}, areas),
+        _weighted({n: rows[n].litres for n in areas}, areas),
+        tuple(warnings),
+    )
+
+
+def of_batch(
+    joined: Sequence[str | None], works: Sequence[str], table: Mapping[str, RateRow]
+) -> list[SiteRates]:
+    """Rates by the joined catchment name; where there is no such row, the mean of the same works' others."""
+    own = [table.get(name) if name else None for name in joined]
+    mates: dict[str, list[RateRow]] = {}
+    for row, code in zip(own, works, strict=True):
+        if row is not None:
+            mates.setdefault(code, []).append(row)
+    return [
+        SiteRates(row.occupancy, row.litres) if row is not None else _mean(mates.get(code, []))
+        for row, code in zip(own, works, strict=True)
+    ]
+
+
+def _mean(rows: Sequence[RateRow]) -> SiteRates:
+    if not rows:
+        return SiteRates(None, None, ("no occupancy and water use: no wastewater counted",))
+    return SiteRates(
+        sum(row.occupancy for row in rows) / len(rows),
+        sum(row.litres for row in rows) / len(rows),
+        ("occupancy and water use are the mean of the batch's sites with the same works",),
+    )
+
+
+def _weighted(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    """A mean that is exact where all values are equal."""
+    first = next(iter(values.values()))
+    return first + sum(weights[n] * (values[n] - first) for n in values) / sum(weights.values())
+
+
+def _by_category(
+    category: str | None, areas: Mapping[str, float], table: Mapping[str, RateRow]
+) -> RateRow | None:
+    wanted = _plain(category or "")
+    if not wanted:
+        return None
+    return next((row for name, row in table.items() if _plain(name) == wanted and name not in areas), None)
+
+
+def _plain(text: str) -> str:
+    """Letters and digits alone, in lower case, so that 'Student accommodation' finds its row."""
+    return re.sub(r"[^a-z0-9]+", "", text.casefold())

@@ -1,0 +1,79 @@
+"""The parts of each site that lie in nutrient neutrality catchments."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import shapely
+
+from assessment.arrays import SLIVER, Floats, Geometries
+from assessment.bundle.layer import Layer
+from assessment.polygonal import only_polygons
+
+NAME = "N2K_Site_N"
+
+
+@dataclass(frozen=True)
+class Region:
+    """Ground of one site in one catchment; `catchment` is None for the union of several."""
+
+    site: int
+    catchment: str | None
+    ground: shapely.Geometry
+
+
+def by_feature(shapes: Geometries, areas: Floats, catchments: Layer) -> list[Region]:
+    """One region a (site, catchment feature), as the compatible mode counts them."""
+    names = catchments.texts(NAME)
+    return [
+        Region(site, names[feature], ground)
+        for (site, feature), ground in _grounds(shapes, areas, catchments, range(len(names))).items()
+    ]
+
+
+def by_name(shapes: Geometries, areas: Floats, catchments: Layer) -> list[Region]:
+    """One region a (site, name), and one over all names where a site has several: none counts twice."""
+    names = catchments.texts(NAME)
+    present = sorted({name or "" for name in names})
+    position = {name: k for k, name in enumerate(present)}
+    grounds = _grounds(shapes, areas, catchments, [position[name or ""] for name in names])
+    regions = [Region(site, present[group] or None, ground) for (site, group), ground in grounds.items()]
+    return regions + _unions(regions, shapes, areas)
+
+
+def _unions(regions: Sequence[Region], shapes: Geometries, areas: Floats) -> list[Region]:
+    of_site: dict[int, list[shapely.Geometry]] = {}
+    for region in regions:
+        of_site.setdefault(region.site, []).append(region.ground)
+    return [
+        Region(site, None, _whole(shapely.union_all(grounds), shapes[site], areas[site]))
+        for site, grounds in of_site.items()
+        if len(grounds) > 1
+    ]
+
+
+def _grounds(
+    shapes: Geometries, areas: Floats, catchments: Layer, group_of: Sequence[int]
+) -> dict[tuple[int, int], shapely.Geometry]:
+    """(site, group) -> the site's ground in the group's catchments."""
+    site, piece = catchments.near(shapely.bounds(shapes))
+    wanted, index = np.unique(piece, return_inverse=True)
+    polygons = catchments.polygons(wanted)
+    shapely.prepare(polygons)
+    covering = shapely.contains_properly(polygons[index], shapes[site])
+    parts: dict[tuple[int, int], list[shapely.Geometry]] = {}
+    for s, p, k, whole in zip(site.tolist(), piece.tolist(), index.tolist(), covering.tolist(), strict=True):
+        ground = shapes[s] if whole else only_polygons(shapely.intersection(polygons[k], shapes[s]))
+        if whole or shapely.area(ground) > SLIVER:
+            parts.setdefault((s, group_of[catchments.feature[p]]), []).append(ground)
+    return {
+        key: _whole(shapely.union_all(grounds), shapes[key[0]], areas[key[0]])
+        if len(grounds) > 1
+        else grounds[0]
+        for key, grounds in sorted(parts.items())
+    }
+
+
+def _whole(ground: shapely.Geometry, site: shapely.Geometry, area: float) -> shapely.Geometry:
+    """The site itself where nothing of it is missing: simpler, and free of the cuts between pieces."""
+    return site if shapely.area(ground) >= area - SLIVER else ground

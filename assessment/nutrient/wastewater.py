@@ -1,0 +1,56 @@
+"""What the homes' wastewater adds (steps 8 and 9)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assessment.bundle.lookups import Works
+from assessment.editions import Edition, PackagePlant
+
+MG_PER_KG = 1_000_000
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """The works a site drains to, as its row shows it."""
+
+    code: str
+    name: str | None
+    subcatchment: str | None
+    concentrations: tuple[float | None, float | None, float | None, float | None]
+    warnings: tuple[str, ...] = ()
+
+
+def package_plant(plant: PackagePlant, table: Mapping[str, Works]) -> Works:
+    """The default plant as the lookup has it, else as the edition has it."""
+    n, p = plant.nitrogen, plant.phosphorus
+    return table.get(plant.code) or Works(plant.code, plant.name, None, (n, n, p, p))
+
+
+def compatible(code: str, table: Mapping[str, Works]) -> Treatment:
+    """The lookup's row or nothing: a code that it lacks gives no name and no concentrations."""
+    works = table.get(code)
+    if works is None:
+        return Treatment(
+            code, None, None, (None,) * 4, (f"works {code} is not in the lookup: no wastewater counted",)
+        )
+    return Treatment(code, works.name, works.subcatchment, works.concentrations)
+
+
+def careful(code: str, table: Mapping[str, Works], plant: PackagePlant) -> Treatment:
+    """A code that the lookup lacks is taken as a package plant, with a warning; so are missing numbers."""
+    works, warnings = table.get(code), []
+    if works is None:
+        works = package_plant(plant, table)
+        if code != plant.code:
+            warnings.append(f"works {code} is not in the lookup: package treatment plant assumed")
+    for nutrient, pair in (("nitrogen", works.concentrations[:2]), ("phosphorus", works.concentrations[2:])):
+        if None in pair:
+            warnings.append(f"works {code} has no {nutrient} concentration: counted as 0")
+    return Treatment(code, works.name, works.subcatchment, works.concentrations, tuple(warnings))
+
+
+def load(litres: float | None, concentration: float | None, edition: Edition) -> float | None:
+    """kg/yr; a null concentration counts as 0, unknown litres give no load."""
+    if litres is None:
+        return None
+    return litres * edition.days * ((concentration or 0.0) / MG_PER_KG) * edition.permit_factor

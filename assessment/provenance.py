@@ -1,0 +1,33 @@
+"""Where a result came from: enough to compute it again."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+from assessment.bundle.bundle import Bundle
+from assessment.spec import JobSpec
+from switchyard import __version__
+
+
+def hash_of(path: Path) -> str:
+    """SHA-256 of an input file."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def provenance(job: JobSpec, bundle: Bundle, inputs: Mapping[str, str]) -> dict[str, Any]:
+    """`inputs` by role (sites, ponds): the SHA-256 of each."""
+    return {
+        "assessment": job.assessment,
+        "mode": job.mode,
+        "edition": job.edition.name,
+        "edition_date": job.edition.date,
+        "bundle": bundle.version,
+        "bundle_built_at": bundle.manifest.built_at,
+        "code_version": __version__,
+        "input_sha256": inputs.get("sites"),
+        **({"ponds_sha256": inputs["ponds"]} if "ponds" in inputs else {}),
+        "assessed_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

@@ -1,0 +1,66 @@
+"""The sites of one assessment, vetted: what the calculations take and nothing else."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import shapely
+
+from assessment.arrays import Floats, Geometries
+
+
+@dataclass(frozen=True)
+class Site:
+    """One of them; `area` in square metres, `hectares` rounded."""
+
+    number: int
+    id: str | None
+    name: str | None
+    category: str | None
+    source: str | None
+    dwellings: int
+    area: float
+    hectares: float
+
+
+@dataclass(frozen=True)
+class Sites:
+    """Columns by site, in input order, in EPSG:27700. `number` is RLB_ID; a part of a batch keeps it."""
+
+    number: tuple[int, ...]
+    id: tuple[str | None, ...]
+    name: tuple[str | None, ...]
+    category: tuple[str | None, ...]
+    source: tuple[str | None, ...]
+    dwellings: tuple[int, ...]
+    geometry: Geometries
+
+    def __len__(self) -> int:
+        return len(self.geometry)
+
+    @cached_property
+    def area(self) -> Floats:
+        areas: Floats = shapely.area(self.geometry)
+        return areas
+
+    @cached_property
+    def hectares(self) -> Floats:
+        """Dev_Area_Ha: rounded, and it is the rounded value that the greenspace rule looks at."""
+        return np.round(self.area / 10_000, 2)
+
+    def each(self) -> Iterator[Site]:
+        columns = (self.number, self.id, self.name, self.category, self.source, self.dwellings)
+        return (Site(*row) for row in zip(*columns, self.area.tolist(), self.hectares.tolist(), strict=True))
+
+    def part(self, start: int, stop: int) -> "Sites":
+        cut = slice(start, stop)
+        return Sites(
+            number=self.number[cut],
+            id=self.id[cut],
+            name=self.name[cut],
+            category=self.category[cut],
+            source=self.source[cut],
+            dwellings=self.dwellings[cut],
+            geometry=self.geometry[cut],
+        )

@@ -1,0 +1,20 @@
+"""What is asked for: the kind of assessment, its mode and edition."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assessment.editions import Edition
+
+Assessment = Literal["nutrient", "gcn"]
+Mode = Literal["default", "compatible"]
+
+CHUNK = 25
+"""Sites a chunk: well under a second of work, so that little is lost when it stops."""
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    assessment: Assessment
+    edition: Edition
+    mode: Mode = "default"
+    chunk_size: int = CHUNK

@@ -1,0 +1,40 @@
+"""A small world to assess: layers made by hand, built into a real bundle."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from assessment.bundle.bundle import Bundle
+from tests.unit.assessment.world import World
+
+
+@pytest.fixture(scope="session")
+def nrf() -> Path:
+    """The folder of the sample data."""
+    place = os.environ.get("SWITCHYARD_NRF_DATA")
+    if not place:
+        pytest.skip("SWITCHYARD_NRF_DATA is not set")
+    return Path(place)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture(scope="session")
+def norfolk(nrf: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    """The sample's layers, with a synthetic coefficient layer under them, built once."""
+    from assessment.bundle import scale
+    from assessment.bundle.build import build
+    from assessment.bundle.bundle import open_bundle
+    from assessment.bundle.sources import in_folder
+
+    folder = tmp_path_factory.mktemp("norfolk")
+    parcels = folder / "coefficient_layer.parquet"
+    scale.write(parcels, scale.Ground(25_600, 570_000.0, 268_000.0, 500.0))
+    sources = in_folder(nrf / "reference")
+    sources.add("coefficient_layer", str(parcels))
+    build(sources, folder / "bundle", lambda _: None)
+    return open_bundle(folder / "bundle")
