@@ -5,12 +5,14 @@ core's idempotent steps do the rest. It may tell the same thing twice; it must t
 until it has been told to forget it. It never writes to the ledger.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 from uuid import UUID
 
 from switchyard.status import Status
+
+Acknowledge = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,34 @@ class Observation:
     record: bytes | None = None  # the whole resource, state or exit record, for the archive; with every end
     detail: Mapping[str, Any] = field(default_factory=dict)  # for the event; never decides
     handle: Any = None  # the source's own: what `forget` and `log` need
+    acknowledge: Acknowledge | None = None  # awaited once recorded, where it is no end; an end is forgotten
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """A worker of a backend tells that it started, lives or ended."""
+
+    worker: str
+    kind: str
+    event: str  # started, beat or ended
+    done: int
+    failed: int
+    rate: float
+    acknowledge: Acknowledge
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that belongs to no thread and that a person has to see: a message that nobody could read."""
+
+    subject: str  # where it came from
+    reason: str
+    key: str  # the same thing told twice has the same key
+    detail: Mapping[str, Any]
+    acknowledge: Acknowledge
+
+
+Seen = Observation | Beat | Notice
 
 
 @runtime_checkable
@@ -34,15 +64,19 @@ class Source(Protocol):
     """One backend. All methods raise `switchyard.errors.Transient` where trying again can help."""
 
     name: str
+    can_look: bool  # False where a backend has no names to ask by; then only a timeout ends what stays silent
 
     async def start(self) -> None:
         """Open connections; raises where it can never work."""
 
-    def observations(self) -> AsyncIterator[Observation]:
+    def observations(self) -> AsyncIterator[Seen]:
         """Everything that is there, then every change, until closed. Slow consumers slow it down."""
 
-    def answers_for(self, uuid: UUID) -> bool:
-        """Whether this caboose decides on it now: it is of its share, and the lease, if any, is held."""
+    def answers_for(self, uuid: UUID, handed: Mapping[str, Any], /) -> bool:
+        """Whether this caboose decides on it now: it is of its share, and the lease, if any, is held.
+
+        `handed` is what conductor noted when it handed it over, such as the spool that has it.
+        """
 
     def present(self, uuid: UUID, run: int) -> bool | None:
         """Whether it was there when last seen; None: this source cannot tell without a look."""

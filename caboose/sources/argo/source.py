@@ -1,7 +1,7 @@
 """Argo as a source: workflows of ours in one namespace, for one shard, under one lease."""
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -41,6 +41,8 @@ class Place:
 class ArgoSource:
     """Observes, stops and deletes Workflows. Nothing that is not ours is ever touched."""
 
+    can_look = True
+
     def __init__(self, cluster: Cluster, place: Place, store: Store, lease: Lease | None = None) -> None:
         self.name = f"argo/{place.namespace}"
         self._cluster = cluster
@@ -63,7 +65,7 @@ class ArgoSource:
             if observation is not None:
                 yield observation
 
-    def answers_for(self, uuid: UUID) -> bool:
+    def answers_for(self, uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
         """Of our share, while we hold the lease."""
         return self._place.shard.owns(uuid) and (self._lease is None or self._lease.held)
 

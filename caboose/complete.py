@@ -1,0 +1,217 @@
+"""Completion: what sources tell becomes archive, events and callbacks, and is then forgotten.
+
+The order, and what a death in between does:
+
+    archive   the record, the log, the output; write-once. Dead here: nobody was told; it is told again.
+    record    one transaction: the end, and the callbacks if that end stands. Dead in it: the same.
+    forget    delete the workflow, acknowledge the message. Dead before it: the end is told again, the ledger
+              says that it has it, and it is only forgotten.
+
+What cannot be done now stays in `later` and is tried again; while much waits there, nothing more is taken
+in, and the source feels it. Where the store takes no archive, the execution stays where it is and the inbox
+says why.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import NAMESPACE_OID, UUID, uuid5
+
+import psycopg
+
+from caboose.archive import Archive, Archived
+from caboose.cancel import Stopper, why
+from caboose.decide import Todo, decide
+from caboose.forget import Forgettable, Forgetter
+from caboose.intake import Intake
+from caboose.ledger import Event, Ledger, Thread
+from caboose.metrics import CabooseMetrics
+from caboose.record import End, Recorder
+from caboose.source import Beat, Notice, Observation, Seen, Source
+from switchyard.config.config import Config
+from switchyard.config.schemas import JsonSchema
+from switchyard.errors import StoreError, SwitchyardError
+from switchyard.runtime.log import bound, get_logger
+from switchyard.status import Status
+
+log = get_logger(__name__)
+
+SOON = 1.0
+LATER = 10.0
+
+Known = tuple[Observation, Thread | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What all of a source's completions share."""
+
+    config: Config
+    archive: Archive
+    recorder: Recorder
+    metrics: CabooseMetrics
+
+
+class Completer:
+    """The loop that takes one source's observations to their end."""
+
+    def __init__(self, source: Source, intake: Intake, ledger: Ledger, means: Means) -> None:
+        self.name = f"complete {source.name}"
+        self._source = source
+        self._intake = intake
+        self._ledger = ledger
+        self._means = means
+        self._forgetter = Forgetter(source, ledger, means.metrics)
+        self._stopper = Stopper(source, means.metrics)
+
+    async def run_once(self) -> float | None:
+        """Take what came and what is due again; sleep until more comes."""
+        batch = self._intake.take(self._means.config.caboose.batch)
+        try:
+            await self._process(batch)
+        except BaseException:
+            self._intake.put_back(batch, SOON)
+            raise
+        self._means.metrics.waiting.labels(self._source.name).set(
+            self._intake.waiting + self._forgetter.waiting
+        )
+        if self._forgetter.waiting:
+            return SOON
+        return self._intake.next_in()
+
+    async def _process(self, batch: Sequence[Seen]) -> None:
+        for seen in batch:
+            if isinstance(seen, Notice):
+                await self._notice(seen)
+            elif isinstance(seen, Beat):
+                await self._beat(seen)
+        observed = [seen for seen in batch if isinstance(seen, Observation)]
+        self._means.metrics.observed.labels(self._source.name).inc(len(observed))
+        threads = await self._ledger.threads_of(observed) if observed else {}
+        todo: dict[Todo, list[Known]] = {kind: [] for kind in Todo}
+        for place, seen in enumerate(observed):
+            thread = threads.get(place)
+            todo[decide(seen, thread)].append((seen, thread))
+        await self._write(todo[Todo.WRITE])
+        self._put_off(todo[Todo.LATER])
+        for seen, thread in todo[Todo.STOP]:
+            await self._stopper.stop(self._ledger, seen, why(seen, thread), known=thread is not None)
+        await self._wonder(todo[Todo.STRANGE])
+        await self._end(todo[Todo.COMPLETE], todo[Todo.FORGET])
+        await _acknowledge([*todo[Todo.STOP], *todo[Todo.NOTHING]])
+
+    async def _write(self, known: Sequence[Known]) -> None:
+        """INFO as often as it is told, RUNNING once: one statement, then acknowledged."""
+        events = {(seen.uuid, seen.run): _event(seen) for seen, _ in known if seen.status is Status.RUNNING}
+        notes = [_event(seen) for seen, _ in known if seen.status is Status.INFO]
+        await self._ledger.insert_events([*events.values(), *notes])
+        await _acknowledge(known)
+
+    def _put_off(self, known: Sequence[Known]) -> None:
+        self._intake.put_back([seen for seen, _ in known], SOON)
+
+    async def _wonder(self, known: Sequence[Known]) -> None:
+        for seen, thread in known:
+            at = thread.run if thread else 0
+            reason = f"{self._source.name} told of run {seen.run} of action {seen.uuid}, which is at run {at}"
+            detail = {"status": seen.status, "error": seen.error, **seen.detail}
+            await self._inbox("strange_run", str(seen.uuid), reason, f"r{seen.run}", detail)
+        await _acknowledge(known)
+
+    async def _end(self, complete: Sequence[Known], forget: Sequence[Known]) -> None:
+        """Archive all at once, record those that the ledger does not have yet, forget all."""
+        first = _first_of_each(complete)
+        kept = await asyncio.gather(*(self._archive(*known) for known in (*first, *forget)))
+        new = [End(a, t) for (_, t), a in zip(first, kept, strict=False) if a is not None and t is not None]
+        recorded = await self._record(new)
+        done: list[Forgettable] = [(end.archived.observation, end.thread.lock_id) for end in recorded]
+        for (seen, thread), archived in zip(forget, kept[len(first) :], strict=True):
+            if archived is not None:
+                _log_forgotten(seen, thread)
+                done.append((seen, thread.lock_id if thread else None))
+        await self._forgetter.forget(done)
+        again = [seen for seen, _ in complete if not any(seen is known[0] for known in first)]
+        self._intake.put_back(again, 0.0)
+
+    async def _archive(self, seen: Observation, thread: Thread | None) -> Archived | None:
+        """None where it could not be kept now: it stays in its backend, and comes again."""
+        with bound(correlation_id=thread.correlation_id if thread else None, action_uuid=seen.uuid):
+            try:
+                return await self._means.archive.keep(self._source, seen, self._schema(thread))
+            except StoreError as error:
+                store = self._means.archive.store.url
+                log.warning("could not archive", source=self._source.name, error=str(error))
+                await self._inbox("archive", store, f"executions cannot be archived: {error}", store, {})
+                self._intake.put_back([seen], LATER)
+            except SwitchyardError as error:
+                log.warning("could not archive", source=self._source.name, error=str(error))
+                self._intake.put_back([seen], SOON)
+            return None
+
+    def _schema(self, thread: Thread | None) -> JsonSchema | None:
+        workflow = self._means.config.workflows.get(thread.workflow or "") if thread else None
+        return workflow.output_schema if workflow else None
+
+    async def _record(self, ends: Sequence[End]) -> Sequence[End]:
+        """All in one transaction; where the database refuses one of them, each by itself."""
+        if not ends:
+            return ends
+        try:
+            await self._means.recorder.record(self._ledger, ends)
+        except psycopg.DatabaseError as error:
+            if len(ends) > 1:
+                return [done for end in ends for done in await self._record([end])]
+            await self._refused(ends[0], error)
+            return []
+        for end in ends:
+            status = end.archived.observation.status or "none"
+            self._means.metrics.ends.labels(self._source.name, status).inc()
+        return ends
+
+    async def _refused(self, end: End, error: psycopg.DatabaseError) -> None:
+        seen = end.archived.observation
+        log.warning("the ledger refused an end", action_uuid=str(seen.uuid), error=str(error))
+        reason = f"the end of run {seen.run} could not be recorded: {error}"
+        await self._inbox("end", str(seen.uuid), reason, f"r{seen.run}", {})
+        self._intake.put_back([seen], LATER)
+
+    async def _notice(self, notice: Notice) -> None:
+        await self._inbox("message", notice.subject, notice.reason, notice.key, dict(notice.detail))
+        await notice.acknowledge()
+
+    async def _inbox(self, kind: str, subject: str, reason: str, key: str, detail: dict[str, object]) -> None:
+        await self._ledger.notice(kind, subject, reason, key, detail)
+        self._means.metrics.notices.labels(kind).inc()
+
+    async def _beat(self, beat: Beat) -> None:
+        await self._ledger.keep_worker(worker_uuid(beat.worker), beat)
+        await beat.acknowledge()
+
+
+def worker_uuid(name: str) -> UUID:
+    """A worker's own id where it is a uuid, else one that is always the same for its name."""
+    try:
+        return UUID(name)
+    except ValueError:
+        return uuid5(NAMESPACE_OID, f"switchyard worker {name}")
+
+
+def _event(seen: Observation) -> Event:
+    assert seen.status is not None, "nothing is written of what is gone"
+    return Event(seen.uuid, seen.run, seen.status, seen.error, None, seen.detail)
+
+
+async def _acknowledge(known: Sequence[Known]) -> None:
+    await asyncio.gather(*(seen.acknowledge() for seen, _ in known if seen.acknowledge))
+
+
+def _first_of_each(known: Sequence[Known]) -> list[Known]:
+    """The same end told twice in one batch is recorded once; the second then finds it there."""
+    return list({(seen.uuid, seen.run): (seen, thread) for seen, thread in reversed(known)}.values())
+
+
+def _log_forgotten(seen: Observation, thread: Thread | None) -> None:
+    if thread is None:
+        log.warning(
+            "an end without an action: archived and forgotten", action_uuid=str(seen.uuid), run=seen.run
+        )

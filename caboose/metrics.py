@@ -1,0 +1,22 @@
+"""What caboose counts."""
+
+from prometheus_client import CollectorRegistry
+
+from switchyard.runtime.metrics import Metrics
+
+
+class CabooseMetrics:
+    """One set a process; labels are sources and statuses, which are few."""
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        metrics = Metrics("caboose", registry)
+        self.registry = metrics.registry
+        self.observed = metrics.counter("observations", "What sources told", ["source"])
+        self.ends = metrics.counter("ends", "Ends recorded", ["source", "status"])
+        self.forgotten = metrics.counter("forgotten", "Executions deleted or acknowledged", ["source"])
+        self.stopped = metrics.counter("stops", "Executions asked to stop", ["source"])
+        self.called_back = metrics.counter("called_back", "Ends whose callbacks were made by the sweep")
+        self.timed_out = metrics.counter("timed_out", "Workflows that passed their timeout")
+        self.notices = metrics.counter("notices", "Things put into the inbox", ["kind"])
+        self.waiting = metrics.gauge("waiting", "Ends that wait for the store or a lock", ["source"])
+        self.archive_seconds = metrics.histogram("archive_seconds", "Writing one archive")

@@ -1,0 +1,118 @@
+"""One transaction that ends executions: the events, then the callbacks of the ends that stand.
+
+Inserting the events locks their threads (the ledger's trigger does, in uuid order) until the commit, so
+what is read afterwards stays true. `callbacks_made` gives a thread's callbacks to exactly one transaction,
+ever: ours, or that of whoever wrote another end. A crash before the commit leaves nothing, a replay after
+it finds the flag cleared, and the callbacks' uuids would make even a second insert change nothing.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from caboose.archive import Archived
+from caboose.callbacks import Ended, Planned, plan
+from caboose.ledger import Event, Ledger, Thread
+from caboose.retry import again_in
+from switchyard.config.config import Config
+from switchyard.places import Places
+from switchyard.status import Status
+
+CHUNK = 500
+TOO_LARGE = "its parameters are larger than the 1 MiB that an action may have"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """An archived end and the thread it belongs to."""
+
+    archived: Archived
+    thread: Thread
+
+
+class Recorder:
+    """Writes ends and makes callbacks, as the configuration has them."""
+
+    def __init__(self, config: Config, chance: random.Random) -> None:
+        self._config = config
+        self._chance = chance
+
+    async def record(self, ledger: Ledger, ends: Sequence[End]) -> None:
+        """All ends in one transaction: events, retries, callbacks."""
+        retries = {end.thread.action_uuid: event for end in ends if (event := self._retry(end))}
+        async with ledger.transaction():
+            await ledger.insert_events([_event(end, retried=_uuid(end) in retries) for end in ends])
+            still = await ledger.open_at({uuid: event.run - 1 for uuid, event in retries.items()})
+            await ledger.insert_events([event for uuid, event in retries.items() if uuid in still])
+            outputs = {_uuid(end): end.archived.output for end in ends}
+            await self.call_back(ledger, {_uuid(end): end.thread.run for end in ends}, outputs)
+
+    async def call_back(
+        self, ledger: Ledger, runs: Mapping[UUID, int], outputs: Mapping[UUID, Any]
+    ) -> list[UUID]:
+        """Inside a transaction: insert the callbacks that are due, in chunks; returns whose they were."""
+        ours = await ledger.callbacks_made(runs)
+        if not ours:
+            return []
+        for ended in await ledger.ended(sorted(ours)):
+            planned = plan(ended, self._configured(ended), outputs.get(ended.uuid))
+            for chunk in _chunks(planned, CHUNK):
+                await _insert(ledger, ended, chunk)
+        return list(ours)
+
+    def _configured(self, ended: Ended) -> Sequence[Any]:
+        workflow = self._config.workflows.get(ended.workflow) if ended.workflow else None
+        return workflow.callbacks if workflow else ()
+
+    def _retry(self, end: End) -> Event | None:
+        """The event that opens the next run, where the workflow's policy has one for this failure."""
+        seen, thread = end.archived.observation, end.thread
+        workflow = self._config.workflows.get(thread.workflow or "")
+        if (
+            workflow is None
+            or seen.status is not Status.FAILED
+            or thread.status.ended
+            or seen.run != thread.run
+        ):
+            return None
+        wait = again_in(workflow.retry, thread.tries, fatal=seen.fatal, chance=self._chance)
+        if wait is None:
+            return None
+        note = f"run {seen.run} failed; the next starts in {wait:.0f} s"
+        return Event(seen.uuid, seen.run + 1, Status.BACKOFF, seen.error, round(wait, 3), {"note": note})
+
+
+def _event(end: End, *, retried: bool) -> Event:
+    """The end itself; the failure of a run that is followed by another is no end, and told as INFO."""
+    seen = end.archived.observation
+    assert seen.status is not None, "only ends are recorded"
+    detail: dict[str, Any] = {**seen.detail, "archive": Places(seen.uuid, seen.run).folder}
+    if seen.exit_code is not None:
+        detail["exit_code"] = seen.exit_code
+    if seen.fatal:
+        detail["fatal"] = True
+    if retried:
+        return Event(seen.uuid, seen.run, Status.INFO, seen.error, None, {**detail, "failed": True})
+    return Event(seen.uuid, seen.run, seen.status, seen.error, None, detail)
+
+
+async def _insert(ledger: Ledger, ended: Ended, planned: Sequence[Planned]) -> None:
+    """Insert a chunk; what can never run ends INVALID at once, so that it is seen."""
+    inserted = await ledger.insert_callbacks([(ended, each) for each in planned])
+    reasons = {each.uuid: each.invalid for each in planned}
+    invalid = {uuid: reasons[uuid] or (None if fits else TOO_LARGE) for uuid, fits in inserted.items()}
+    events = [Event(uuid, 1, Status.INVALID, reason) for uuid, reason in invalid.items() if reason]
+    await ledger.insert_events(events)
+
+
+def _chunks(planned: Iterable[Planned], size: int) -> Iterator[list[Planned]]:
+    iterator = iter(planned)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
+
+
+def _uuid(end: End) -> UUID:
+    return end.thread.action_uuid

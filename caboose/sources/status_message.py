@@ -1,0 +1,140 @@
+"""What workers write on the status queue, read as if an enemy had written it."""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from switchyard.errors import BadInput
+from switchyard.status import Status
+
+LONGEST_TEXT = 8192
+_STATUSES = {Status.RUNNING, Status.INFO, Status.SUCCESSFUL, Status.FAILED, Status.BACKOFF}
+_EVENTS = {"started", "beat", "ended"}
+
+
+class Unreadable(BadInput):
+    """The message is none of ours, or broken; the text says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A worker's word on one job."""
+
+    uuid: UUID
+    run: int
+    status: Status
+    fatal: bool
+    error: str | None
+    output: str | None
+    told: dict[str, Any]  # progress, step, worker, delivery, seq
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """A worker's word on itself."""
+
+    worker: str
+    kind: str
+    event: str
+    done: int
+    failed: int
+    rate: float
+
+
+def read(body: str) -> Report | WorkerReport:
+    """The message, or Unreadable."""
+    try:
+        message = json.loads(body, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"not JSON: {error}") from None
+    if not isinstance(message, dict):
+        raise Unreadable("not a JSON object")
+    if "event" in message and "action_uuid" not in message:
+        return _worker(message)
+    return _report(message)
+
+
+def _report(message: dict[str, Any]) -> Report:
+    if message.get("version") != 1:
+        raise Unreadable(f"version {_shown(message.get('version'))} is not known; version 1 is")
+    if message.get("action_uuid") is None or message.get("run") is None:
+        raise Unreadable("no action_uuid and run: it belongs to no thread")
+    return Report(
+        uuid=_uuid(message["action_uuid"]),
+        run=_count(message, "run", least=1),
+        status=_status(message.get("status")),
+        fatal=message.get("fatal") is True,
+        error=_text(message, "error"),
+        output=_text(message, "output"),
+        told=_told(message),
+    )
+
+
+def _worker(message: dict[str, Any]) -> WorkerReport:
+    worker = _text(message, "worker")
+    event = message.get("event")
+    if not worker or event not in _EVENTS:
+        raise Unreadable(f"a worker's message needs worker and one of {', '.join(sorted(_EVENTS))}")
+    return WorkerReport(
+        worker=worker[:200],
+        kind=(_text(message, "kind") or "assessment")[:50],
+        event=event,
+        done=_count(message, "done"),
+        failed=_count(message, "failed"),
+        rate=_number(message.get("rate"), 0.0, 1e9) or 0.0,
+    )
+
+
+def _told(message: dict[str, Any]) -> dict[str, Any]:
+    told = {
+        "progress": _number(message.get("progress"), 0.0, 1.0),
+        "step": _text(message, "step"),
+        "worker": _text(message, "worker"),
+        "delivery": _number(message.get("delivery"), 0, 2**31),
+        "seq": _number(message.get("seq"), 0, 2**53),
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _uuid(value: Any) -> UUID:
+    try:
+        uuid = UUID(value)
+    except (ValueError, AttributeError, TypeError):
+        raise Unreadable(f"action_uuid {_shown(value)} is no uuid") from None
+    if uuid.version != 7:
+        raise Unreadable(f"action_uuid {uuid} is not of version 7: no action of ours has it")
+    return uuid
+
+
+def _status(value: Any) -> Status:
+    if isinstance(value, str) and value in _STATUSES:
+        return Status(value)
+    raise Unreadable(f"status {_shown(value)} is not one of {', '.join(sorted(_STATUSES))}")
+
+
+def _count(message: dict[str, Any], name: str, least: int = 0) -> int:
+    value = message.get(name, 0)
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**31:
+        return value
+    raise Unreadable(f"{name} {_shown(value)} is no count")
+
+
+def _number(value: Any, low: float, high: float) -> float | None:
+    """The number where it makes sense; decoration that does not is left out, the message still counts."""
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if plain and math.isfinite(value) and low <= value <= high else None
+
+
+def _text(message: dict[str, Any], name: str) -> str | None:
+    value = message.get(name)
+    return value[:LONGEST_TEXT] if isinstance(value, str) else None
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:80]
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON")

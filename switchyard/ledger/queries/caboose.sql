@@ -1,0 +1,119 @@
+-- threads_of: what the ledger says of executions that a source told of, and whether that end was written already
+select s.place, t.action_uuid, t.status::text as status, t.run, t.attempt, t.tries, t.lock_id,
+  a.action_name, a.workflow, a.correlation_id,
+  exists (
+    select from switchyard.event e
+    where e.action_uuid = s.action_uuid and e.run = s.run and e.source = 'caboose' and e.status::text = s.status
+  ) as told
+from unnest(%(uuids)s::uuid[], %(runs)s::integer[], %(statuses)s::text[]) with ordinality
+  as s (action_uuid, run, status, place)
+join switchyard.thread t using (action_uuid)
+join switchyard.action a using (action_uuid);
+
+-- insert_events: events of executions; the attempt is the thread's, but 0 for a run that is opened
+insert into switchyard.event (action_uuid, status, run, attempt, source, error, retry_seconds, detail)
+select n.action_uuid, n.status::switchyard.status, n.run, case when n.run > t.run then 0 else t.attempt end,
+  'caboose', n.error, n.retry_seconds, n.detail::jsonb
+from unnest(%(uuids)s::uuid[], %(statuses)s::text[], %(runs)s::integer[], %(errors)s::text[],
+    %(retries)s::double precision[], %(details)s::text[])
+  as n (action_uuid, status, run, error, retry_seconds, detail)
+join switchyard.thread t using (action_uuid)
+order by n.action_uuid
+returning action_uuid;
+
+-- open_at: which of these threads, whose rows this transaction has locked, are still open at that run
+select t.action_uuid
+from unnest(%(uuids)s::uuid[], %(runs)s::integer[]) as n (action_uuid, run)
+join switchyard.thread t using (action_uuid)
+where t.run = n.run and t.status < 'SUCCESSFUL';
+
+-- callbacks_made: clear callbacks_due in uuid order; whoever gets a row back makes that thread's callbacks
+select made.action_uuid
+from (
+  select n.action_uuid, switchyard.callbacks_made(n.action_uuid, n.run) as cleared
+  from (
+    select * from unnest(%(uuids)s::uuid[], %(runs)s::integer[]) as n (action_uuid, run) order by action_uuid
+  ) as n
+) as made
+where made.cleared;
+
+-- ended: the ends that stand, with all that their callbacks may speak of
+select t.action_uuid as uuid, t.run, t.status::text as status, t.error, a.action_name, a.workflow, a.priority,
+  a.correlation_id, t.started_at, t.ended_at, a.parameters, coalesce(a.callbacks, '[]') as own_callbacks
+from switchyard.thread t
+join switchyard.action a using (action_uuid)
+where t.action_uuid = any (%(uuids)s::uuid[]) and t.ended_at is not null;
+
+-- due: ends whose callbacks nobody has made yet, oldest first, without the action names that others look after
+select t.action_uuid as uuid, t.run, t.status::text as status, t.attempt, a.action_name, a.workflow
+from switchyard.thread t
+join switchyard.action a using (action_uuid)
+where t.callbacks_due and a.action_name <> all (%(not_ours)s::text[])
+  and (t.lock_id & 63) = any (%(buckets)s::bigint[])
+order by t.action_uuid
+limit %(limit)s;
+
+-- insert_callbacks: the actions that follow an end; one that is there already stays as it is
+insert into switchyard.action
+  (action_uuid, action_type, action_name, workflow, callback, parent_uuid, priority, parameters, correlation_id)
+select n.action_uuid, case when n.workflow is null then 'callback' else 'workflow' end, n.action_name, n.workflow,
+  n.callback, n.parent_uuid, n.priority, sized.parameters, n.correlation_id
+from unnest(%(uuids)s::uuid[], %(names)s::text[], %(workflows)s::text[], %(callbacks)s::text[],
+    %(parents)s::uuid[], %(priorities)s::smallint[], %(parameters)s::text[], %(correlation_ids)s::text[])
+  as n (action_uuid, action_name, workflow, callback, parent_uuid, priority, parameters, correlation_id)
+cross join lateral (
+  select case when pg_column_size(n.parameters::jsonb) <= 1048576 then n.parameters::jsonb else '{}' end
+) as sized (parameters)
+on conflict do nothing
+returning action_uuid, parameters = '{}' as without_parameters;
+
+-- overdue: workflows that a backend has had for longer than their timeout
+select y.action_uuid as uuid, y.run, a.workflow, limits.seconds
+from switchyard.yard y
+join switchyard.thread t using (action_uuid)
+join switchyard.action a using (action_uuid)
+join unnest(%(workflows)s::text[], %(seconds)s::double precision[]) as limits (workflow, seconds)
+  on limits.workflow = a.workflow
+where y.status in ('QUEUED', 'RUNNING') and y.action_name <> all (%(not_ours)s::text[])
+  and t.started_at < now() - make_interval(secs => limits.seconds)
+  and (y.lock_id & 63) = any (%(buckets)s::bigint[])
+order by y.action_uuid
+limit %(limit)s;
+
+-- handed_over: a page of what the backends of these action names have, and how it was handed over
+select y.action_uuid as uuid, y.run, y.lock_id, y.action_name, a.workflow,
+  extract(epoch from now() - t.last_update)::double precision as silent,
+  (
+    select e.detail from switchyard.event e
+    where e.action_uuid = y.action_uuid and e.run = y.run and e.status = 'QUEUED'
+    order by e.event_id desc limit 1
+  ) as handed
+from switchyard.yard y
+join switchyard.thread t using (action_uuid)
+join switchyard.action a using (action_uuid)
+where y.action_name = any (%(names)s::text[]) and y.status in ('QUEUED', 'RUNNING')
+  and y.action_uuid > %(after)s
+order by y.action_uuid
+limit %(limit)s;
+
+-- try_lock: the advisory locks of these threads that are free, now held by this connection
+select l.lock_id from unnest(%(lock_ids)s::bigint[]) as l (lock_id) where pg_try_advisory_lock(l.lock_id);
+
+-- unlock: give them back
+select switchyard.unlock(%(lock_ids)s::bigint[]);
+
+-- notice: something that a person has to see; the same thing is not told twice while it waits
+insert into switchyard.journal (kind, subject, actor, reason, detail, needs_review)
+select %(kind)s, %(subject)s, 'caboose', %(reason)s, %(detail)s::jsonb, true
+where not exists (
+  select from switchyard.journal j
+  where j.needs_review and j.kind = %(kind)s and j.subject = %(subject)s
+    and j.detail ->> 'key' = %(detail)s::jsonb ->> 'key'
+);
+
+-- keep_worker: the row of a worker that reports through a queue
+insert into switchyard.worker as w (worker_id, kind, host, done, failed, rate, ended_at)
+values (%(worker)s, 'assessment', %(host)s, %(done)s, %(failed)s, %(rate)s, case when %(ended)s then now() end)
+on conflict (worker_id) do update
+set beat_at = now(), lost_at = null, done = greatest(w.done, excluded.done),
+  failed = greatest(w.failed, excluded.failed), rate = excluded.rate, ended_at = coalesce(w.ended_at, excluded.ended_at);

@@ -1,0 +1,277 @@
+"""Archive, record, call back, forget: each step once, whatever happens in between."""
+
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from caboose.source import Observation
+from switchyard.errors import StoreUnavailable
+from switchyard.places import Places
+from switchyard.status import Status
+from switchyard.store import Store, open_store
+from tests.integration.caboose.conftest import Worlds
+from tests.integration.caboose.world import World
+
+DONE = {"name": "done", "action": "hook", "parameters": {"n": {"path": "$.output.n"}}}
+FLOWS: dict[str, Any] = {
+    "flow": {"action": "run", "callbacks": [DONE]},
+    "stubborn": {"action": "run", "retry": {"attempts": 3, "base": "1s"}, "callbacks": [DONE]},
+    "strict": {"action": "run", "output_schema": {"required": ["n"]}, "callbacks": [DONE]},
+}
+
+
+@pytest.fixture
+async def world(worlds: Worlds) -> World:
+    return await worlds(FLOWS)
+
+
+async def test_a_success_is_archived_recorded_called_back_and_forgotten(world: World) -> None:
+    uuid = world.queued(world.submit(parameters={"x": 1}))
+    path = world.exited(uuid, output={"n": 7}, stderr="a word")
+    await world.tell()
+    assert world.thread(uuid)["status"] == "SUCCESSFUL"
+    assert world.thread(uuid)["callbacks_due"] is False
+    assert world.children(uuid) == [("done", "hook", None, {"n": 7}, "PENDING")]
+    places = Places(uuid, 1)
+    assert b'"code": 0' in world.store.get(places.workflow)
+    assert b"a word" in world.store.get(places.log)
+    assert not path.exists()
+
+
+async def test_running_is_written_onto_queued_and_only_there(world: World) -> None:
+    uuid = world.submit()
+    world.started(uuid)
+    running = Observation(uuid, 1, Status.RUNNING)
+    await world.tell(running)
+    assert world.thread(uuid)["status"] == "PENDING", "conductor has not said QUEUED yet"
+    assert world.intake.waiting == 1
+    world.queued(uuid)
+    world.intake._later = [(0.0, 0, running)]
+    await world.tell(running)
+    assert world.thread(uuid)["status"] == "RUNNING"
+    await world.tell(running)
+    assert [event[0] for event in world.events(uuid)] == ["QUEUED", "RUNNING"]
+    assert world.thread(uuid)["attempt"] == 1
+
+
+async def test_a_death_after_the_commit_leaves_only_the_forgetting(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uuid = world.queued(world.submit())
+    path = world.exited(uuid, output={"n": 1})
+    (seen,) = world.source._scan()
+    with monkeypatch.context() as patch:
+        patch.setattr(world.completer._forgetter, "forget", _dies)
+        with pytest.raises(KeyboardInterrupt):
+            await world.tell(seen)
+    assert path.exists()
+    world.intake._later.clear()
+    await world.tell(seen)
+    assert not path.exists()
+    assert len(world.children(uuid)) == 1
+    assert [event[0] for event in world.events(uuid)] == ["QUEUED", "SUCCESSFUL"], "no second end"
+
+
+async def test_a_death_before_the_commit_leaves_nothing_but_the_archive(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uuid = world.queued(world.submit())
+    path = world.exited(uuid, output={"n": 1})
+    (seen,) = world.source._scan()
+    with monkeypatch.context() as patch:
+        patch.setattr(world.ledger, "insert_callbacks", _dies)
+        with pytest.raises(KeyboardInterrupt):
+            await world.tell(seen)
+    assert world.thread(uuid)["status"] == "QUEUED"
+    assert world.store.size(Places(uuid, 1).workflow) is not None
+    assert path.exists()
+    world.intake._later.clear()
+    await world.tell(seen)
+    assert world.thread(uuid)["status"] == "SUCCESSFUL"
+    assert len(world.children(uuid)) == 1
+
+
+async def test_an_end_that_does_not_stand_makes_no_callbacks_and_is_forgotten(world: World) -> None:
+    uuid = world.queued(world.submit())
+    world.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
+    await world.due.run_once()
+    assert [child[3] for child in world.children(uuid)] == [{"n": None}], "the cancel's own"
+    path = world.exited(uuid, output={"n": 1})
+    await world.tell()
+    assert world.thread(uuid)["status"] == "CANCELED"
+    assert len(world.children(uuid)) == 1
+    assert ("SUCCESSFUL", 1, True) in world.events(uuid), "kept in the log, and marked"
+    assert not path.exists()
+
+
+async def test_an_end_whose_action_is_gone_is_archived_and_forgotten(world: World) -> None:
+    uuid = UUID("01890163-8694-739b-aea5-966c26f8ad91")
+    path = world.exited(uuid, output={"n": 1})
+    await world.tell()
+    assert world.store.size(Places(uuid, 1).workflow) is not None
+    assert not path.exists()
+    assert world.database.execute("select count(*) from switchyard.action") == [(0,)]
+
+
+async def test_forgetting_waits_for_the_threads_lock(world: World) -> None:
+    uuid = world.queued(world.submit())
+    path = world.exited(uuid)
+    with world.database.connect() as conductor:
+        conductor.execute("select pg_advisory_lock(switchyard.uuid_lock(%s))", [uuid])
+        await world.tell()
+        assert world.thread(uuid)["status"] == "SUCCESSFUL"
+        assert path.exists(), "a conductor may be about to submit it"
+    await world.completer.run_once()
+    assert not path.exists()
+    assert world.database.execute("select count(*) from pg_locks where locktype = 'advisory'") == [(0,)]
+
+
+async def test_a_failure_is_retried_as_a_new_run_under_the_workflows_policy(world: World) -> None:
+    uuid = world.queued(world.submit("stubborn"))
+    path = world.exited(uuid, 1, stderr="out of luck")
+    await world.tell()
+    thread = world.thread(uuid)
+    assert (thread["status"], thread["run"], thread["attempt"], thread["tries"]) == ("BACKOFF", 2, 0, 1)
+    assert thread["error"] == "exit code 1: out of luck"
+    assert not path.exists()
+    for run in (2, 3):
+        world.event(uuid, "QUEUED", run, 1)
+        world.exited(uuid, 1, run=run)
+        await world.tell()
+    thread = world.thread(uuid)
+    assert (thread["status"], thread["run"], thread["needs_review"]) == ("FAILED", 3, True)
+    assert len(world.children(uuid)) == 1, "one end, one callback"
+
+
+async def test_a_fatal_exit_is_never_retried(world: World) -> None:
+    uuid = world.queued(world.submit("stubborn"))
+    world.exited(uuid, 65, stderr="no such site")
+    await world.tell()
+    assert world.thread(uuid)["status"] == "FAILED"
+    assert world.thread(uuid)["run"] == 1
+
+
+async def test_a_retry_loses_against_a_cancel(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    uuid = world.queued(world.submit("stubborn"))
+    world.exited(uuid, 1)
+    (seen,) = world.source._scan()
+    threads_of = world.ledger.threads_of
+
+    async def cancelled_meanwhile(observed: Any) -> Any:
+        found = await threads_of(observed)
+        world.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
+        return found
+
+    monkeypatch.setattr(world.ledger, "threads_of", cancelled_meanwhile)
+    await world.tell(seen)
+    assert world.thread(uuid)["status"] == "CANCELED"
+    assert len(world.children(uuid)) == 1
+
+
+@pytest.mark.parametrize(
+    ("workflow", "output", "reason"),
+    [
+        ("flow", b"{no json", "not JSON"),
+        ("flow", b'{"n": NaN}', "not JSON"),
+        ("flow", b"[" * 4_000, "not JSON"),
+        ("strict", {"m": 1}, "does not fit its schema"),
+        ("flow", b'"' + b"x" * 5000 + b'"', "at most 4096 are taken"),
+    ],
+)
+async def test_an_output_that_cannot_be_used_ends_failed(
+    worlds: Worlds, workflow: str, output: Any, reason: str
+) -> None:
+    world = await worlds(FLOWS, caboose={"max_output": 4096})
+    uuid = world.queued(world.submit(workflow))
+    path = world.exited(uuid, output=output)
+    await world.tell()
+    thread = world.thread(uuid)
+    assert thread["status"] == "FAILED"
+    assert reason in thread["error"]
+    assert thread["needs_review"]
+    assert [child[3] for child in world.children(uuid)] == [{"n": None}]
+    assert not path.exists()
+
+
+class FullStore:
+    """A store whose disk is full. A double: no test may fill a real disk."""
+
+    def __init__(self, real: Store) -> None:
+        self.real = real
+        self.url = real.url
+        self.full = True
+
+    def put(self, key: str, data: bytes, *, if_absent: bool = False) -> bool:
+        if self.full:
+            raise StoreUnavailable(f"cannot write {key}: the disk is full")
+        return self.real.put(key, data, if_absent=if_absent)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+
+async def test_a_full_store_keeps_the_execution_and_tells_the_inbox(worlds: Worlds, tmp_path: Path) -> None:
+    full = FullStore(open_store((tmp_path / "store").as_uri()))
+    world = await worlds(FLOWS, store=full)
+    uuids = [world.queued(world.submit()) for _ in range(3)]
+    paths = [world.exited(uuid) for uuid in uuids]
+    await world.tell()
+    assert all(path.exists() for path in paths)
+    assert {world.thread(uuid)["status"] for uuid in uuids} == {"QUEUED"}
+    ((subject, error),) = world.inbox("archive")
+    assert subject == world.store.url
+    assert "the disk is full" in error
+    full.full = False
+    world.intake._later = [(0.0, *rest) for _, *rest in world.intake._later]  # type: ignore[misc]
+    await world.tell()
+    assert {world.thread(uuid)["status"] for uuid in uuids} == {"SUCCESSFUL"}
+    assert not any(path.exists() for path in paths)
+
+
+async def test_an_execution_whose_action_ended_is_stopped_and_noted_once(world: World) -> None:
+    uuid = world.queued(world.submit())
+    path = world.started(uuid)
+    world.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
+    running = Observation(uuid, 1, Status.RUNNING)
+    await world.tell(running)
+    assert (path / "stop").exists()
+    await world.tell(running)
+    assert [event[0] for event in world.events(uuid)].count("INFO") == 1
+
+
+async def test_an_execution_of_an_older_run_is_stopped(world: World) -> None:
+    uuid = world.queued(world.submit())
+    path = world.started(uuid)
+    world.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
+    await world.due.run_once()
+    world.database.execute("select switchyard.retrigger(%s, 'ann', 'after all')", uuid)
+    (path / "stop").unlink()
+    await world.tell(Observation(uuid, 1, Status.RUNNING))
+    assert (path / "stop").exists()
+    assert world.thread(uuid)["run"] == 2
+
+
+async def test_a_run_that_nobody_opened_goes_to_the_inbox_once(world: World) -> None:
+    uuid = world.queued(world.submit())
+    for _ in range(2):
+        await world.tell(Observation(uuid, 9, Status.SUCCESSFUL))
+    ((subject, error),) = world.inbox("strange_run")
+    assert subject == str(uuid)
+    assert "run 9" in error
+    assert world.thread(uuid)["status"] == "QUEUED"
+
+
+async def test_the_same_end_twice_in_one_batch_is_one_end(world: World) -> None:
+    uuid = world.queued(world.submit())
+    world.exited(uuid, output={"n": 1})
+    (seen,) = world.source._scan()
+    await world.tell(seen, seen)
+    assert [event[0] for event in world.events(uuid)] == ["QUEUED", "SUCCESSFUL"]
+    assert len(world.children(uuid)) == 1
+
+
+async def _dies(*_: Any, **__: Any) -> Any:
+    """As a kill would: an exception that nothing on the way catches."""
+    raise KeyboardInterrupt

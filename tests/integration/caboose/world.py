@@ -1,0 +1,177 @@
+"""Caboose's core on a real database, a real spool and a real store, driven pass by pass."""
+
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import dict_row
+
+from caboose.archive import Archive
+from caboose.complete import Completer, Means
+from caboose.due import DueSweep
+from caboose.intake import Intake
+from caboose.ledger import Ledger
+from caboose.metrics import CabooseMetrics
+from caboose.record import Recorder
+from caboose.source import Seen, Source
+from caboose.sources.local import LocalSource
+from caboose.territory import Territory
+from caboose.timeouts import Timeouts
+from switchyard.config.actions.local import LocalAction
+from switchyard.config.config import Config
+from switchyard.execution import WHOLE, name_of
+from switchyard.places import Places
+from switchyard.spool import folder, record
+from switchyard.store import Store, open_store
+from tests.parts.database import Database
+
+ACTIONS: dict[str, Any] = {
+    "run": {"type": "local", "command": "true"},
+    "hook": {"type": "noop"},
+    "stac": {"type": "noop"},
+}
+
+
+@dataclass
+class World:
+    """One caboose's core, and hands to move what surrounds it."""
+
+    database: Database
+    config: Config
+    store: Store
+    spool: Path
+    source: LocalSource
+    intake: Intake
+    ledger: Ledger
+    completer: Completer
+    due: DueSweep
+    timeouts: Timeouts
+    means: Means
+
+    def submit(
+        self, workflow: str = "flow", parameters: Mapping[str, Any] | None = None, **more: Any
+    ) -> UUID:
+        """A workflow's action."""
+        callbacks = more.pop("callbacks", None)
+        (row,) = self.database.execute(
+            "select switchyard.submit('run', %s, workflow => %s, correlation_id => 'c-1', callbacks => %s)",
+            json.dumps(parameters or {}),
+            workflow,
+            None if callbacks is None else json.dumps(callbacks),
+        )
+        return UUID(str(row[0]))
+
+    def queued(self, uuid: UUID, run: int = 1, detail: Mapping[str, Any] | None = None) -> UUID:
+        """Conductor handed it over."""
+        self.event(uuid, "QUEUED", run, 1, detail)
+        return uuid
+
+    def event(
+        self, uuid: UUID, status: str, run: int, attempt: int, detail: Mapping[str, Any] | None = None
+    ) -> None:
+        self.database.execute(
+            "insert into switchyard.event (action_uuid, status, run, attempt, source, detail) "
+            "values (%s, %s, %s, %s, 'conductor', %s)",
+            *(uuid, status, run, attempt, json.dumps(detail or {})),
+        )
+
+    def started(self, uuid: UUID, run: int = 1) -> Path:
+        """A process's folder, marked as started."""
+        path = folder.make(self.spool, name_of(uuid, run))
+        record.write(path / record.STARTED, {"version": 1, "pid": 1, "started_at": 0})
+        return path
+
+    def exited(
+        self, uuid: UUID, code: int = 0, run: int = 1, output: Any = None, stderr: str = "", **exit_file: Any
+    ) -> Path:
+        """The process ended: its output is in the store, its exit in the spool."""
+        if output is not None:
+            data = output if isinstance(output, bytes) else json.dumps(output).encode()
+            self.store.put(Places(uuid, run).output, data)
+        path = self.started(uuid, run)
+        (path / record.STDERR).write_text(stderr)
+        ended = {"version": 1, "code": code, "signal": None, "reason": "exited", **exit_file}
+        record.write(path / record.EXIT, ended)
+        return path
+
+    async def tell(self, *seen: Seen) -> None:
+        """Hand in what the source sees, or these, and take it as far as it goes now."""
+        for each in seen or self.source._scan():
+            await self.intake.put(each)
+        while await self.completer.run_once() == 0.0:
+            continue
+
+    def thread(self, uuid: UUID) -> dict[str, Any]:
+        """The thread's row."""
+        with self.database.connect(row_factory=dict_row) as connection:
+            found = connection.execute(
+                "select *, status::text from switchyard.thread where action_uuid = %s", [uuid]
+            ).fetchone()
+        assert found is not None
+        return dict(found)
+
+    def events(self, uuid: UUID) -> list[tuple[Any, ...]]:
+        """(status, run, ignored) of every event, in order."""
+        return self.database.execute(
+            "select status::text, run, ignored from switchyard.event e where action_uuid = %s "
+            "order by event_id",
+            uuid,
+        )
+
+    def children(self, uuid: UUID) -> list[tuple[Any, ...]]:
+        """(callback, action name, workflow, parameters, status) of what follows an action, in order."""
+        return self.database.execute(
+            "select a.callback, a.action_name, a.workflow, a.parameters, t.status::text "
+            "from switchyard.action a join switchyard.thread t using (action_uuid) "
+            "where a.parent_uuid = %s order by a.callback, a.parameters::text",
+            uuid,
+        )
+
+    def inbox(self, kind: str) -> list[tuple[Any, ...]]:
+        """(subject, error) of the inbox's entries of that kind."""
+        return self.database.execute(
+            "select subject, error from switchyard.inbox where kind = %s order by entry_id", kind
+        )
+
+    async def close(self) -> None:
+        await self.ledger.close()
+
+
+async def build(
+    database: Database,
+    tmp_path: Path,
+    workflows: Mapping[str, Any],
+    store: Store | None = None,
+    **config: Any,
+) -> World:
+    """A world around these workflows."""
+    spool = tmp_path / "spool"
+    actions = {**ACTIONS, "run": {**ACTIONS["run"], "spool": str(spool)}}
+    made = Config.model_validate({"actions": actions, "workflows": workflows, **config})
+    action = made.actions["run"]
+    assert isinstance(action, LocalAction)
+    source = LocalSource(action)
+    await source.start()
+    kept = store or open_store((tmp_path / "store").as_uri())
+    return _wired(database, made, kept, spool, source)
+
+
+def _wired(database: Database, config: Config, store: Store, spool: Path, source: LocalSource) -> World:
+    metrics = CabooseMetrics()
+    archive = Archive(store, config.caboose.max_output, metrics)
+    means = Means(config, archive, Recorder(config, random.Random(1)), metrics)
+    ledger = Ledger(database.url, "caboose test")
+    intake = Intake(source, 1000)
+    sources: dict[str, Source] = {"run": source}
+    territory = Territory.of(config, sources, WHOLE)
+    return World(
+        *(database, config, store, spool, source, intake, ledger),
+        completer=Completer(source, intake, ledger, means),
+        due=DueSweep(ledger, territory, means),
+        timeouts=Timeouts(ledger, territory, means, lambda: None),
+        means=means,
+    )
