@@ -59,3 +59,13 @@ test-cluster: setup ## real Kubernetes API server and Argo controller
 test-containers: setup ## the tests marked database, in a container's Postgres and on Postgres 15
 	$(PYTEST) -m database tests --postgres=container
 	$(PYTEST) -m database tests --postgres=15
+
+.PHONY: parts coverage
+parts: setup ## download and build the real parts of the tests now (minutes, once), not when they are first needed
+	$(BIN)/python -m tests.parts.prepare
+coverage: setup ## lines and branches that the tests reach, in the programs they spawn too; results/coverage/
+	rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest tests/unit tests/integration tests/model tests/acceptance tests/cluster
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet --directory results/coverage
+	$(BIN)/coverage report

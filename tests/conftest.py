@@ -1,17 +1,24 @@
 """The real parts that the tests stand on; tests/parts has one file a part."""
 
 from collections.abc import Generator, Iterator
+from contextlib import closing
+from functools import partial
 
 import pytest
 
 from tests.parts import elasticmq as sqs_part
-from tests.parts import logs, prepare
+from tests.parts import guardian, logs, prepare
 from tests.parts import moto as moto_part
+from tests.parts.argo import Argo, install_definitions
 from tests.parts.aws import AwsPart
+from tests.parts.container import ContainerPostgres
 from tests.parts.database import Database, Template
 from tests.parts.golang import VERSITYGW
+from tests.parts.kubernetes import Cluster
 from tests.parts.need import obtain
-from tests.parts.postgres import UNSAFE, Existing, Postgres, Server, binaries
+from tests.parts.node import Node
+from tests.parts.pgbouncer import PgBouncer
+from tests.parts.postgres import COMMON, UNSAFE, Existing, Postgres, Server, binaries
 from tests.parts.versitygw import VersityGateway
 
 
@@ -25,6 +32,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_sessionstart() -> None:
     logs.begin_session()
+
+
+def pytest_sessionfinish() -> None:
+    guardian.close()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -48,9 +59,8 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 @pytest.fixture(scope="session")
 def postgres(pytestconfig: pytest.Config) -> Iterator[Postgres]:
     """The session's shared server; `.url(dbname)`. Do not stop it: take `own_postgres` for that."""
-    server = _shared(pytestconfig.getoption("--postgres"))
-    yield server
-    server.close()
+    with closing(_shared(pytestconfig.getoption("--postgres"))) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -77,27 +87,31 @@ def database(template: Template, request: pytest.FixtureRequest) -> Iterator[Dat
 def own_postgres(pytestconfig: pytest.Config) -> Iterator[Server]:
     """A durable server of the test's own, to stop, restart or crash; its databases are not migrated."""
     kind = pytestconfig.getoption("--postgres")
-    server = Server(binaries(kind if kind.isdigit() else "embedded"), {})
-    server.start()
-    yield server
-    server.close()
+    with closing(Server(binaries(kind if kind.isdigit() else "embedded"), {})) as server:
+        server.start()
+        yield server
 
 
 @pytest.fixture
 def standby(own_postgres: Server) -> Iterator[Server]:
     """A streaming replica of `own_postgres`, hot; `.promote()` makes it a primary."""
-    server = Server(own_postgres.binaries, {}, primary=own_postgres)
-    server.start()
-    yield server
-    server.close()
+    with closing(Server(own_postgres.binaries, {}, primary=own_postgres)) as server:
+        server.start()
+        yield server
+
+
+@pytest.fixture
+def pgbouncer(postgres: Postgres) -> Iterator[PgBouncer]:
+    """A transaction-pooling proxy before the shared server: `.url(database.name)` leads through it."""
+    with closing(obtain("PgBouncer", partial(PgBouncer, postgres))) as proxy:
+        yield proxy
 
 
 @pytest.fixture(scope="session")
 def moto() -> Iterator[AwsPart]:
     """AWS as moto has it; here for Step Functions, which it runs for real."""
-    part = moto_part.start()
-    yield part
-    part.close()
+    with closing(moto_part.start()) as part:
+        yield part
 
 
 @pytest.fixture(scope="session")
@@ -106,9 +120,8 @@ def elasticmq(request: pytest.FixtureRequest) -> Iterator[AwsPart]:
     if prepare.moto_instead("SWITCHYARD_TEST_SQS", sqs_part.jars):
         yield request.getfixturevalue("moto")
         return
-    part = obtain("ElasticMQ", sqs_part.start)
-    yield part
-    part.close()
+    with closing(obtain("ElasticMQ", sqs_part.start)) as part:
+        yield part
 
 
 @pytest.fixture(scope="session")
@@ -117,14 +130,48 @@ def s3(request: pytest.FixtureRequest) -> Iterator[AwsPart]:
     if prepare.moto_instead("SWITCHYARD_TEST_S3", VERSITYGW.binary):
         yield request.getfixturevalue("moto")
         return
-    part = obtain("versitygw", VersityGateway)
-    yield part
-    part.close()
+    with closing(obtain("versitygw", VersityGateway)) as part:
+        yield part
+
+
+@pytest.fixture(scope="session")
+def kubernetes() -> Iterator[Cluster]:
+    """A Kubernetes API server with Argo's resource definitions, and nobody who acts on them."""
+    with closing(obtain("Kubernetes", Cluster)) as cluster:
+        install_definitions(cluster)
+        yield cluster
+
+
+@pytest.fixture
+def namespace(kubernetes: Cluster) -> str:
+    """A namespace of the test's own."""
+    return kubernetes.namespace()
+
+
+@pytest.fixture(scope="session")
+def argo(kubernetes: Cluster) -> Iterator[Argo]:
+    """The Argo controller, for the workflows of every namespace; pods run only with `node`."""
+    controller = obtain("Argo", partial(Argo, kubernetes))
+    yield controller
+    controller.stop()
+
+
+@pytest.fixture
+def node(argo: Argo) -> Iterator[Node]:
+    """Runs the pods of workflows as processes; put what they need into `.environ`."""
+    node = Node(argo.cluster)
+    node.start()
+    yield node
+    node.stop()
 
 
 def _shared(kind: str) -> Postgres:
     if "://" in kind:
         return Existing(kind)
+    if kind == "container":
+        return obtain(
+            "A container", partial(ContainerPostgres, {**COMMON, **UNSAFE, "listen_addresses": "*"})
+        )
     server = Server(binaries(kind), UNSAFE)
     server.start()
     return server

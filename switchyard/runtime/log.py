@@ -1,7 +1,8 @@
 """Logs: one line an event on stderr, JSON for programs or readable for people, ids on every line.
 
 Our own lines and those of libraries (stdlib logging) take the same way: ids from the context, level, time,
-exceptions as text, secrets masked, then rendered. Nothing in a line can forge another one.
+exceptions as text, secrets masked, then rendered. Nothing in a line can forge another one. Where nobody has
+configured logging (our code used as a library) only warnings and worse reach stderr, and never stdout.
 """
 
 import logging
@@ -46,12 +47,6 @@ def configure(*, json: bool | None = None, level: str = "info") -> None:
         raise ConfigError(f"log level {level!r} is not one of {', '.join(LEVELS)}")
     number = logging.getLevelNamesMapping()[level.upper()]
     as_json = not sys.stderr.isatty() if json is None else json
-    structlog.configure(
-        processors=[*_shared(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        cache_logger_on_first_use=False,
-    )
     handler = _Stderr()
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -69,7 +64,16 @@ def configure(*, json: bool | None = None, level: str = "info") -> None:
 
 def get_logger(name: str) -> FilteringBoundLogger:
     """A logger; `name` becomes the field `logger`."""
-    logger: FilteringBoundLogger = structlog.get_logger(name)
+    logger: FilteringBoundLogger = structlog.wrap_logger(
+        logging.getLogger(name),
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *_shared(),
+            _without_secrets,  # here too: where nobody configured logging, no formatter of ours follows
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.NOTSET),
+    )
     return logger
 
 

@@ -43,9 +43,10 @@ def tool(name: str) -> str:
     return path
 
 
-def run(argv: Sequence[str | Path], *, cwd: Path, env: dict[str, str] | None = None) -> None:
-    """One step of a build; its last words are the reason where it fails."""
+def run(argv: Sequence[str | Path], *, cwd: Path, env: dict[str, str] | None = None) -> str:
+    """One step of a build: what it prints; its last words are the reason where it fails."""
     everything = {**os.environ, **(env or {})}
     done = subprocess.run(argv, cwd=cwd, env=everything, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise UnavailableError(f"{argv[0]} failed: {(done.stdout + done.stderr)[-2000:]}")
+    return done.stdout

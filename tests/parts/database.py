@@ -1,6 +1,5 @@
 """A fresh, migrated database for each test, cloned from a template that is migrated once a session."""
 
-import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from uuid import uuid4
 import psycopg
 from psycopg import sql
 
+from switchyard.ledger.migrate import upgrade
 from tests.parts.postgres import Postgres
 
 _number = count(1)
@@ -45,10 +45,9 @@ class Template:
     def name(self) -> str:
         """Its name; the first call makes and migrates it."""
         if self._name is None:
-            migrate = importlib.import_module("switchyard.ledger.migrate")
             name = f"{self.prefix}_template"
             self._admin("create database {}", name)
-            migrate.upgrade(self.server.url(name))
+            upgrade(self.server.url(name))
             self._admin("alter database {} with allow_connections false", name)
             self._name = name
         return self._name

@@ -1,6 +1,7 @@
 """Parts that are built from the Go module proxy, each pinned by a small module of ours in tests/parts/go."""
 
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,11 +10,12 @@ from tests.parts.cache import cached, run, tool
 
 @dataclass(frozen=True)
 class GoPart:
-    """`module` as required in go/<name>/go.mod, and the command in it to build."""
+    """`module` as required in go/<name>/go.mod, the command in it to build, and a folder of it to keep."""
 
     name: str
     module: str
     command: str
+    folder: str | None = None
 
     @property
     def source(self) -> Path:
@@ -28,7 +30,20 @@ class GoPart:
         """The built command; the first time this takes minutes."""
         return cached(f"{self.name}-{self.version()}", self._build) / self.name
 
+    def kept(self) -> Path:
+        """The module's own `folder`, beside the binary."""
+        return self.binary().parent / "kept"
+
     def _build(self, into: Path) -> None:
+        self._compile(into)
+        if self.folder:
+            shutil.copytree(self._module_folder() / self.folder, into / "kept")
+
+    def _module_folder(self) -> Path:
+        listed = run([tool("go"), "list", "-m", "-f", "{{.Dir}}", self.module], cwd=self.source)
+        return Path(listed.strip())
+
+    def _compile(self, into: Path) -> None:
         flags = ["-mod=readonly", "-trimpath", "-ldflags=-s -w", "-o", str(into / self.name)]
         run(
             [tool("nice"), "-n", "10", tool("go"), "build", *flags, f"{self.module}{self.command}"],
@@ -39,5 +54,7 @@ class GoPart:
 
 ETCD = GoPart("etcd", "go.etcd.io/etcd/server/v3", "")
 KUBE_APISERVER = GoPart("kube-apiserver", "k8s.io/kubernetes", "/cmd/kube-apiserver")
-ARGO = GoPart("argo", "github.com/argoproj/argo-workflows/v3", "/cmd/workflow-controller")
+ARGO = GoPart(
+    "argo", "github.com/argoproj/argo-workflows/v3", "/cmd/workflow-controller", "manifests/base/crds/minimal"
+)
 VERSITYGW = GoPart("versitygw", "github.com/versity/versitygw", "/cmd/versitygw")

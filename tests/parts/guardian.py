@@ -1,7 +1,7 @@
 """Nothing outlives the tests: a small process that ends what they started if they are killed themselves.
 
-It reads lines from a pipe that only the test process holds open: `+ pid 12`, `- pid 12`, `+ folder /tmp/x`,
-`- folder /tmp/x`. When the pipe ends, however the tests ended, whatever is still on its list is stopped
+It reads lines from a pipe that only the test process holds open: `+ pid 12`, `- pid 12`, and so for folders
+and containers. When the pipe ends, however the tests ended, whatever is still on its list is stopped
 (SIGTERM, and SIGKILL for what stays) or removed.
 """
 
@@ -31,8 +31,14 @@ def _pipe() -> IO[str]:
     return child.stdin
 
 
+def close() -> None:
+    """All is over: whatever was not released goes now."""
+    _pipe().close()
+    _pipe.cache_clear()
+
+
 def watch(kind: str, name: object) -> None:
-    """From now on `name` (a pid or a folder) goes when the tests go."""
+    """From now on `name` (a pid, a folder or a container) goes when the tests go."""
     _pipe().write(f"+ {kind} {name}\n")
 
 
@@ -81,6 +87,8 @@ def main() -> None:
     for kind, name in _left(iter(sys.stdin)):
         if kind == "pid":
             _end(int(name))
+        elif kind == "container":
+            subprocess.run(["docker", "rm", "--force", "--volumes", name], check=False, capture_output=True)
         else:
             shutil.rmtree(name, ignore_errors=True)
 

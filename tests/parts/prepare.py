@@ -19,17 +19,15 @@ Builder = Callable[[], Path]
 BUILDERS: dict[str, tuple[Builder, ...]] = {
     "elasticmq": (elasticmq.jars,),
     "s3": (VERSITYGW.binary,),
-    "kubernetes": (ETCD.binary, KUBE_APISERVER.binary),
-    "argo": (ETCD.binary, KUBE_APISERVER.binary, ARGO.binary),
+    "kubernetes": (ETCD.binary, KUBE_APISERVER.binary, ARGO.binary),
 }
 
 
-def prepare(fixtures: Set[str]) -> None:
+def prepare(fixtures: Set[str]) -> bool:
     """Make what these fixtures start, one after the other: each build uses all cores itself."""
-    for builder in dict.fromkeys(
-        builder for name in sorted(BUILDERS.keys() & fixtures) for builder in BUILDERS[name]
-    ):
-        _timed(builder)
+    wanted = [builder for name in sorted(BUILDERS.keys() & fixtures) for builder in BUILDERS[name]]
+    made = [_timed(builder) for builder in wanted]
+    return all(made)
 
 
 def moto_instead(variable: str, builder: Builder) -> bool:
@@ -43,16 +41,18 @@ def moto_instead(variable: str, builder: Builder) -> bool:
     return False
 
 
-def _timed(builder: Builder) -> None:
+def _timed(builder: Builder) -> bool:
     begin = time.monotonic()
     try:
         made = builder()
     except UnavailableError as why:
         print(f"not to be had: {why}", file=sys.stderr)
-        return
+        return False
     if time.monotonic() - begin > 1:
         print(f"made {made} in {time.monotonic() - begin:.0f} s", file=sys.stderr)
+    return True
 
 
 if __name__ == "__main__":
-    prepare(BUILDERS.keys())
+    complete = prepare(BUILDERS.keys())
+    sys.exit(required() and not complete)

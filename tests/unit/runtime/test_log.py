@@ -1,13 +1,14 @@
 import asyncio
 import json as jsonlib
 import logging
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
 import pytest
-import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +27,6 @@ def clean() -> Iterator[None]:
     root.handlers[:] = before
     root.setLevel(level)
     logging.captureWarnings(capture=False)
-    structlog.reset_defaults()
     redact._forms = forms
 
 
@@ -103,7 +103,12 @@ def test_libraries_and_warnings_take_the_same_way(err: Err) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.warn("old", UserWarning, stacklevel=1)
-    library, warning = lines(err)
+    try:
+        fail(KeyError("inside"))
+    except KeyError:
+        logging.getLogger("library").exception("it broke")
+    library, warning, broken = lines(err)
+    assert "KeyError: 'inside'" in broken["exception"]
     assert library["event"] == "from outside"
     assert (library["correlation_id"], library["more"], library["logger"]) == ("c", 1, "library")
     assert "UserWarning: old" in warning["event"]
@@ -220,3 +225,18 @@ values = st.recursive(
 @given(values)
 def test_whatever_is_redacted_is_json(value: Any) -> None:
     jsonlib.dumps(redact_value(value), allow_nan=False)
+
+
+def test_without_configuration_only_warnings_are_said_and_never_on_stdout() -> None:
+    text = """
+from switchyard.runtime.log import get_logger
+from switchyard.runtime.redact import register_secret
+register_secret("hunter2hunter2")
+get_logger("x").info("quiet")
+get_logger("x").warning("loud", token="hunter2hunter2")
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    assert "loud" in done.stderr
+    assert "quiet" not in done.stderr
+    assert "hunter2" not in done.stderr

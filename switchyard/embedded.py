@@ -1,1 +1,0 @@
-"""A Postgres of one's own, for `switchyard up` and the tests."""

@@ -1,0 +1,90 @@
+"""The data folder: made once and whole, given its settings at each start."""
+
+import os
+import secrets
+import shutil
+import subprocess
+from pathlib import Path
+
+from switchyard.embedded.account import Account
+from switchyard.embedded.explain import explained
+from switchyard.errors import EmbeddedPostgresError
+
+USER = DATABASE = "switchyard"
+_HERE = Path(__file__).parent
+_KEPT = ("HOME", "LD_LIBRARY_PATH", "PATH", "TMPDIR")
+
+
+def environment() -> dict[str, str]:
+    """Only what Postgres needs: none of our secrets, none of the PG… settings; messages in plain English."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {**kept, "LC_ALL": "C"}
+
+
+def make(folder: Path, data: Path, install: Path, account: Account) -> None:
+    """initdb beside its place, then rename: a start that is killed midway leaves nothing half made."""
+    new = folder / "data.new"
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(mode=0o700)
+    account.give(new)
+    password = new.with_name("password")
+    _write_secret(password, secrets.token_urlsafe(24), account)
+    words = ["-D", str(new), "-U", USER, "--encoding=UTF8", "--locale-provider=builtin",
+             "--builtin-locale=C.UTF-8", "--locale=C", "--auth-local=trust", "--auth-host=scram-sha-256",
+             f"--pwfile={password}", "--data-checksums", "--no-instructions"]  # fmt: skip
+    try:
+        _run(folder, account, [install / "bin" / "initdb", *words])
+        create = (_HERE / "create.sql").read_bytes()
+        _run(folder, account, [install / "bin" / "postgres", "--single", "-D", new, "postgres"], create)
+        with (new / "postgresql.conf").open("a") as conf:
+            conf.write("\ninclude 'queue.conf'\n")
+        new.rename(data)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+
+
+def check(data: Path) -> None:
+    """Somebody else's folder is not ours to start a server in."""
+    if not (data / "PG_VERSION").exists():
+        raise EmbeddedPostgresError(f"{data} is there, but holds no Postgres data; choose another folder")
+
+
+def write_settings(data: Path, account: Account, sockets: Path, port: int | None) -> None:
+    """The settings that suit a queue, and where to listen: a socket, and loopback where a port is wanted."""
+    quoted = '"{}"'.format(str(sockets).replace('"', '""'))
+    own = {
+        "listen_addresses": "127.0.0.1" if port else "",
+        "port": str(port or 5432),
+        "unix_socket_directories": quoted,
+    }
+    lines = [f"{name} = {_quoted(value)}" for name, value in own.items()]
+    target = data / "queue.conf"
+    target.write_text((_HERE / "queue.conf").read_text() + "\n" + "\n".join(lines) + "\n")
+    account.give(target)
+
+
+def _quoted(value: str) -> str:
+    return "'{}'".format(value.replace("\\", "\\\\").replace("'", "''"))
+
+
+def _write_secret(path: Path, text: str, account: Account) -> None:
+    path.unlink(missing_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    account.give(path)
+
+
+def _run(folder: Path, account: Account, argv: list[str | Path], given: bytes = b"") -> None:
+    done = subprocess.run(  # noqa: S603 - our own arguments
+        argv,
+        input=given,
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        check=False,
+        **account.arguments(),
+    )
+    if done.returncode:
+        raise explained("cannot be set up", folder, (done.stdout + done.stderr).decode(errors="replace"))
