@@ -48,6 +48,7 @@ class Bell:
         self._looked_at = -poll
         self._last = NOTHING
         self._rung = True  # nobody knows what was there before the first look
+        self._refused = False  # the bell could not be armed since the last look
         self.armed = False
 
     def ring(self) -> None:
@@ -56,7 +57,7 @@ class Bell:
 
     def looking(self) -> None:
         """A look starts: what rings from here on asks for another one."""
-        self._rung = False
+        self._rung = self._refused = False
         self._looked_at = self._clock()
 
     def looked(self, look: Look) -> None:
@@ -80,7 +81,13 @@ class Bell:
 
     def wants_arming(self) -> bool:
         """Nothing more is known of and it is quiet: time to sleep."""
-        return not (self.armed or self.more or self._rung or self.busy)
+        return not (self.armed or self._refused or self.more or self._rung or self.busy)
+
+    def arm(self, *, got: bool) -> None:
+        """The bell's lock was tried. Got: look once more, for what committed before it was ours."""
+        self.armed, self._refused = got, not got
+        if got:
+            self._rung = True
 
     def wants_disarming(self) -> bool:
         """Armed while busy: every writer pays for a bell that nobody needs."""

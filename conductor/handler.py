@@ -50,7 +50,10 @@ class Handler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HandlerContext:
-    """What every handler may use of the program around it."""
+    """What every handler may use of the program around it: Config, Store, and secrets by reference.
+
+    Loosely typed, so that a third party can test its handler without ours.
+    """
 
     config: Any
     store: Any
@@ -64,7 +67,7 @@ class Batch:
     action_name: str
     uuids: Sequence[UUID]
     runs: Sequence[int]
-    attempts: Sequence[int]  # of this dispatch: 1 for the first
+    dispatched: Sequence[int]  # how often each was dispatched before, in this run
 
     def __len__(self) -> int:
         return len(self.uuids)

@@ -21,14 +21,17 @@ What each failure does:
 import asyncio
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, LiteralString
 
 from psycopg import AsyncConnection, Notify, OperationalError, pq
 
 from conductor.columns import register
 from switchyard.errors import DatabaseUnavailable
+from switchyard.ledger.queries import query
 
+BEGIN = query("conductor", "begin")
+PING = query("conductor", "ping")
 ANSWER_WITHIN = 3.0
 ROUND_TRIP_EVERY = 1.0
 
@@ -40,9 +43,10 @@ class SessionLost(DatabaseUnavailable):
 class Session:
     """One connection, one statement at a time, with a limit on silence."""
 
-    def __init__(self, connection: AsyncConnection[Any], on_bell: Callable[[], None]) -> None:
+    def __init__(self, connection: AsyncConnection[Any], answer_within: float = ANSWER_WITHIN) -> None:
         self._connection = connection
-        self._on_bell = on_bell
+        self._answer_within = answer_within
+        self.on_bell: Callable[[], None] = lambda: None
         self._loop = asyncio.get_running_loop()
         self._lost: str | None = None
         self.answered_at = self._loop.time()
@@ -50,21 +54,26 @@ class Session:
         connection.add_notify_handler(self._heard)
 
     @property
-    def pid(self) -> int:
-        """The backend's process id."""
+    def announced_pid(self) -> int:
+        """The backend's pid as the server, or a proxy before it, announced it."""
         return self._connection.info.backend_pid
+
+    async def begin(self) -> None:
+        """Leave a transaction open, to see who else gets this backend."""
+        await self.rows(BEGIN)
 
     @property
     def lost(self) -> str | None:
         """Why it is gone, or None."""
         return self._lost
 
-    async def rows(self, query: LiteralString, values: Sequence[Any] = ()) -> list[Any]:
+    async def rows(self, statement: LiteralString, values: Mapping[str, Any] | None = None) -> list[Any]:
         """Run one statement in its own transaction and return its rows."""
         self._check()
-        timer = self._loop.call_later(ANSWER_WITHIN, self.sever, f"no answer within {ANSWER_WITHIN:g} s")
+        within = self._answer_within
+        timer = self._loop.call_later(within, self.sever, f"no answer within {within:g} s")
         try:
-            cursor = await self._connection.execute(query, values, prepare=True, binary=True)
+            cursor = await self._connection.execute(statement, values, prepare=True, binary=True)
             found = await cursor.fetchall() if cursor.description else []
         except OperationalError as error:
             if self._connection.closed or self._lost:
@@ -75,10 +84,14 @@ class Session:
         self.answered_at = self._loop.time()
         return found
 
+    def quiet_until(self) -> float:
+        """When a round trip is due."""
+        return self.answered_at + ROUND_TRIP_EVERY
+
     async def ping(self) -> None:
         """A round trip, where there was none for a while."""
         if self._loop.time() - self.answered_at >= ROUND_TRIP_EVERY:
-            await self.rows("select 1")
+            await self.rows(PING)
 
     async def wait(self, until: asyncio.Event, seconds: float) -> None:
         """Wait for the event, a bell or the end of the connection, at most so long."""
@@ -118,7 +131,7 @@ class Session:
         raise SessionLost(self._lost or reason)
 
     def _heard(self, _notify: Notify) -> None:
-        self._on_bell()
+        self.on_bell()
 
     def _readable(self, until: asyncio.Event) -> None:
         """While no statement runs, what arrives is a bell, a notice or the end."""
@@ -127,7 +140,7 @@ class Session:
             connection.consume_input()
             while (notify := connection.notifies()) is not None:
                 del notify
-                self._on_bell()
+                self.on_bell()
         except OperationalError as error:
             self._lost = self._lost or str(error).strip()
         if connection.status == pq.ConnStatus.BAD:

@@ -20,6 +20,9 @@ class Verdict:
     detail: str | None = None
 
 
+RUNNING = Verdict("RUNNING")
+
+
 @dataclass(frozen=True, slots=True)
 class Judge:
     """Applies an action's retry policy and delivery mode."""

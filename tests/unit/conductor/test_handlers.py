@@ -10,10 +10,12 @@ from conductor import handlers
 from conductor.columns import Ints, Uuids
 from conductor.handler import Batch, BatchHandler, HandlerContext
 from conductor.handlers.noop import NoopHandler
+from switchyard.config.config import Config
 from switchyard.errors import ConfigError
 from switchyard.outcome import Success
+from switchyard.store import open_store
 
-CONTEXT = HandlerContext(config=None, store=None, secrets={})
+CONTEXT = HandlerContext(config=Config(), store=open_store("file:///nowhere"), secrets={})
 
 
 def registered(monkeypatch: pytest.MonkeyPatch, kind: str, value: str) -> None:

@@ -1,0 +1,62 @@
+"""One action name in this process: its handler, what its workers share, and the workers."""
+
+import asyncio
+
+from conductor import handlers
+from conductor.handler import HandlerContext
+from conductor.line import Line
+from conductor.metrics import ConductorMetrics
+from conductor.worker import Station, Worker
+from switchyard.config.actions.base import Action
+from switchyard.runtime.log import get_logger
+
+log = get_logger(__name__)
+
+
+class Crew:
+    """Started as a whole, stopped as a whole."""
+
+    def __init__(
+        self,
+        name: str,
+        action: Action,
+        station: Station,
+        context: HandlerContext,
+        metrics: ConductorMetrics,
+    ) -> None:
+        self.name = name
+        self._station = station
+        self._handler = handlers.build(name, action, context)
+        self._line = Line(name, action, self._handler, metrics)
+        self._workers = [Worker(self._line, station) for _ in range(station.settings.workers)]
+        self.tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Open what the handler needs, then let the workers begin."""
+        await self._handler.start()
+        self.tasks = [asyncio.create_task(worker.run(), name=self.name) for worker in self._workers]
+        log.info("serving", action=self.name, workers=len(self._workers))
+
+    def stop(self) -> None:
+        """Ask all workers to finish."""
+        for worker in self._workers:
+            worker.stop()
+
+    async def join(self) -> None:
+        """Wait for the workers to end, close the handler; raises what ended one of them."""
+        try:
+            await asyncio.gather(*self.tasks)
+        finally:
+            self.stop()
+            await asyncio.gather(*self.tasks, return_exceptions=True)
+            await self._handler.close()
+
+    @property
+    def serving(self) -> bool:
+        """Every worker has a session."""
+        return all(worker.serving for worker in self._workers)
+
+    @property
+    def alive(self) -> bool:
+        """No worker has ended that was not told to."""
+        return not any(task.done() for task in self.tasks)

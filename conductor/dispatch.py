@@ -1,0 +1,111 @@
+"""Dispatches under way: each a task that ends in exactly one outcome, or in none because it was abandoned."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from conductor.handler import Handler, Work
+from conductor.trace import span
+from switchyard.outcome import Outcome, Retry
+from switchyard.runtime.log import bound, get_logger
+
+log = get_logger(__name__)
+
+CANCEL_WITHIN = 2.0  # how long an abandoned dispatch may take to notice
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """A dispatch that came to an outcome, which is not written yet."""
+
+    work: Work
+    lock: int
+    outcome: Outcome
+    seconds: float
+
+
+class Flights:
+    """Starts dispatches, collects what they came to, and can drop them all."""
+
+    def __init__(self, handler: Handler, timeout: float, landed: Callable[[], None]) -> None:
+        self._handler = handler
+        self._timeout = timeout
+        self._tell = landed
+        self._tasks: dict[UUID, asyncio.Task[None]] = {}
+        self._flying: dict[UUID, tuple[Work, int]] = {}
+        self._landed: list[Landed] = []
+        self.first_landed_at = 0.0
+
+    def __len__(self) -> int:
+        """All that this worker holds a lock for."""
+        return len(self._flying) + len(self._landed)
+
+    @property
+    def airborne(self) -> int:
+        """Dispatches that have no outcome yet."""
+        return len(self._flying)
+
+    @property
+    def waiting(self) -> int:
+        """Outcomes that are not written yet."""
+        return len(self._landed)
+
+    def held(self) -> list[UUID]:
+        """The actions whose locks are ours."""
+        return [*self._flying, *(one.work.uuid for one in self._landed)]
+
+    def start(self, work: Work, lock: int) -> None:
+        """Dispatch it in a task of its own."""
+        self._flying[work.uuid] = (work, lock)
+        self._tasks[work.uuid] = asyncio.create_task(self._fly(work, lock))
+
+    def collect(self) -> list[Landed]:
+        """What landed since the last call; from here on it is the caller's to write."""
+        landed, self._landed = self._landed, []
+        return landed
+
+    async def cancel(self) -> list[tuple[Work, int]]:
+        """Tell all that fly to stop; returns those that came to no outcome. Their late ones are dropped."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            _, deaf = await asyncio.wait(tasks, timeout=CANCEL_WITHIN)
+            if deaf:
+                log.error("dispatches do not stop when they are cancelled", count=len(deaf))
+        left = list(self._flying.values())
+        self._flying.clear()
+        self._tasks.clear()
+        return left
+
+    async def abandon(self) -> int:
+        """The claims are gone: stop everything and forget every outcome."""
+        dropped = len(self)
+        await self.cancel()
+        self._landed.clear()
+        return dropped
+
+    async def _fly(self, work: Work, lock: int) -> None:
+        began = time.perf_counter()
+        with bound(correlation_id=work.correlation_id, action_uuid=work.uuid):
+            outcome = await self._outcome(work)
+        if self._flying.pop(work.uuid, None) is None:
+            return  # abandoned meanwhile: somebody else has it now
+        del self._tasks[work.uuid]
+        if not self._landed:
+            self.first_landed_at = time.monotonic()
+        self._landed.append(Landed(work, lock, outcome, time.perf_counter() - began))
+        self._tell()
+
+    async def _outcome(self, work: Work) -> Outcome:
+        with span("dispatch", work):
+            try:
+                async with asyncio.timeout(self._timeout):
+                    return await self._handler.dispatch(work)
+            except TimeoutError:
+                return Retry(f"no outcome within {self._timeout:g} s")
+            except Exception as error:
+                log.exception("a dispatch raised", action=work.action_name)
+                return Retry(f"{type(error).__name__}: {error}")

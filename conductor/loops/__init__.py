@@ -1,0 +1,1 @@
+"""What a conductor looks after besides its claims, a file a loop."""

@@ -1,0 +1,116 @@
+"""A worker of one action name: one shift after the other, each on a session of its own.
+
+A lost session ends the shift and everything it held. The worker then opens another session, closes the row it
+had, and claims anew; it never carries anything over.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+from conductor.line import Line
+from conductor.opening import open_session
+from conductor.registry import Identity, Registration, register
+from conductor.shift import Shift
+from switchyard.config.conductor import Conductor
+from switchyard.config.workers import Workers
+from switchyard.errors import ConfigError, SwitchyardError
+from switchyard.runtime.log import get_logger
+from switchyard.runtime.loop import Backoff
+
+log = get_logger(__name__)
+
+PAUSES = Backoff(base=0.1, longest=5.0)
+HEALTHY_AFTER = 10.0  # a shift that lasted so long was no failure to start
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """What all workers of a process have in common."""
+
+    url: str
+    settings: Conductor
+    workers: Workers
+    identity: Identity
+    once: bool = False
+
+
+class Worker:
+    """Keeps one shift going until it is told to stop."""
+
+    def __init__(self, line: Line, station: Station) -> None:
+        self._line = line
+        self._station = station
+        self._shift: Shift | None = None
+        self._before: Registration | None = None  # whose row was left open by a lost session
+        self._stopped = asyncio.Event()
+        self.serving = False
+
+    def stop(self) -> None:
+        """Claim nothing more; `run` returns once what is in flight has ended, or the grace has."""
+        self._stopped.set()
+        if self._shift is not None:
+            self._shift.stop(self._station.settings.grace)
+
+    async def run(self) -> None:
+        """Work until stopped, or, where it runs once, until there is nothing left to do."""
+        failures = 0
+        while not self._stopped.is_set():
+            began = asyncio.get_running_loop().time()
+            try:
+                await self._work()
+            except ConfigError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever ended the shift, the next one starts clean
+                lasted = asyncio.get_running_loop().time() - began
+                failures = 1 if lasted > HEALTHY_AFTER else failures + 1
+                await self._recover(error, PAUSES.pause(failures))
+            else:
+                return
+
+    async def _work(self) -> None:
+        station, line = self._station, self._line
+        session = await open_session(station.url, line.name)
+        shift = None
+        try:
+            registration, slots = await register(
+                session, line, self._wanted(), identity=station.identity, workers=station.workers
+            )
+            if self._before is not None:
+                await self._before.end(through=session)
+            self._before = registration
+            shift = self._shift = Shift(
+                session, line, registration, slots, station.settings, once=station.once
+            )
+            if self._stopped.is_set():
+                shift.stop(station.settings.grace)
+            self.serving = True
+            await shift.run()
+            await registration.end()
+            self._before = None
+        finally:
+            self.serving, self._shift = False, None
+            if shift is not None:
+                await shift.abandon()
+            await session.close()
+
+    def _wanted(self) -> int:
+        """A batch handler has no dispatch in flight: its slots are the batch that it settles at once."""
+        if self._line.batch_handler is not None:
+            return self._station.settings.batch
+        return self._line.action.concurrency
+
+    async def _recover(self, error: Exception, pause: float) -> None:
+        expected = isinstance(error, SwitchyardError)
+        log.warning(
+            "the session ended: what it held is free, a new one follows",
+            action=self._line.name,
+            error=" ".join(str(error).split()),
+            again_in=round(pause, 3),
+            exc_info=None if expected else error,
+        )
+        self._line.metrics.reconnects.labels(self._line.name).inc()
+        try:
+            async with asyncio.timeout(pause):
+                await self._stopped.wait()
+        except TimeoutError:
+            return

@@ -1,0 +1,113 @@
+-- claim: lock and return what is processable, and say when to look again
+select uuids, runs, attempts, lock_ids, skipped,
+  extract(epoch from next_due - clock_timestamp())::double precision as due_in
+from switchyard.claim(%(name)s, %(wanted)s, %(held)s);
+
+-- claim_orphans: lock and return what a dead conductor left RUNNING, for at_most_once
+select coalesce(array_agg(action_uuid), '{}'), coalesce(array_agg(run), '{}'), coalesce(array_agg(attempt), '{}'),
+  coalesce(array_agg(lock_id), '{}')
+from switchyard.claim_orphans(%(name)s, %(wanted)s, %(held)s);
+
+-- describe: what a handler needs to know of each claimed action, in the order of the claim
+select a.action_uuid, a.workflow, a.callback, a.parent_uuid, a.parameters, a.correlation_id, a.created_at
+from unnest(%(uuids)s::uuid[]) with ordinality as c (action_uuid, place)
+join switchyard.action a using (action_uuid)
+order by c.place;
+
+-- settle: one event for each of many dispatches
+insert into switchyard.event (action_uuid, status, run, attempt, source, error, retry_seconds, detail)
+select s.action_uuid, s.status::switchyard.status, s.run, s.attempt, 'conductor', s.error, s.retry_seconds, s.detail::jsonb
+from unnest(%(uuids)s::uuid[], %(statuses)s::text[], %(runs)s::integer[], %(attempts)s::integer[],
+  %(errors)s::text[], %(retries)s::double precision[], %(details)s::text[])
+  as s (action_uuid, status, run, attempt, error, retry_seconds, detail);
+
+-- settle_all: the same event for every dispatch of a batch; the attempts are those before it
+insert into switchyard.event (action_uuid, status, run, attempt, source, error, retry_seconds, detail)
+select c.action_uuid, %(status)s::switchyard.status, c.run, c.attempt + 1, 'conductor', %(error)s::text,
+  %(retry_seconds)s::double precision, %(detail)s::jsonb
+from unnest(%(uuids)s::uuid[], %(runs)s::integer[], %(attempts)s::integer[]) as c (action_uuid, run, attempt);
+
+-- unlock: give the locks of settled dispatches back
+select switchyard.unlock(%(locks)s);
+
+-- name_bell: say which bell the next statement listens to, for LISTEN takes no parameters
+select set_config('switchyard.bell', switchyard.bell_channel(%(name)s), false);
+
+-- listen: hear the bell of that name
+do $$ begin execute format('listen %I', current_setting('switchyard.bell')); end $$;
+
+-- arm: ask writers to ring; false while writers are in flight or a peer is armed
+select pg_try_advisory_lock(1937204078, switchyard.bell_key(%(name)s));
+
+-- disarm: awake again
+select pg_advisory_unlock(1937204078, switchyard.bell_key(%(name)s));
+
+-- ring: wake the peers, armed or not
+select pg_notify(switchyard.bell_channel(%(name)s), '');
+
+-- take_tokens: from the bucket that the fleet shares
+select taken, wait_seconds
+from switchyard.take_tokens(%(name)s, %(rate)s::double precision, %(burst)s::double precision, %(wanted)s);
+
+-- give_tokens: back to the bucket that the fleet shares
+select switchyard.give_tokens(%(name)s, %(burst)s::double precision, %(tokens)s);
+
+-- ping: a round trip
+select 1;
+
+-- begin: a transaction that stays open, for the probe of a proxy
+begin;
+
+-- backend: who we are to the server
+select pg_backend_pid(), pg_is_in_recovery();
+
+-- register: a row for this worker; the slots it may use of those it wants
+select worker_id, slots from switchyard.register_worker(
+  %(kind)s, %(name)s, %(host)s, %(zone)s, %(pid)s, %(version)s, %(config_hash)s, %(slots)s);
+
+-- beat: still there; no row comes back once the worker was marked lost
+update switchyard.worker
+set beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s, state = %(state)s::jsonb
+where worker_id = %(worker)s and lost_at is null and ended_at is null
+returning true;
+
+-- end_worker: a normal end closes the row
+update switchyard.worker
+set ended_at = clock_timestamp(), beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s
+where worker_id = %(worker)s and ended_at is null and lost_at is null;
+
+-- mark_lost: workers that stopped beating; their connections are ended
+select worker_id, kind, action_name, host, beat_at, terminated
+from switchyard.mark_lost(make_interval(secs => %(lost_after)s));
+
+-- pause_where_lost: pause the names that lose too many of their workers
+select action_name, lost, started
+from switchyard.pause_where_lost(%(ratio)s::double precision, %(least)s, make_interval(secs => %(within)s));
+
+-- forget_workers: rows that ended or were lost long ago
+delete from switchyard.worker w
+where coalesce(w.ended_at, w.lost_at) < clock_timestamp() - make_interval(secs => %(keep)s);
+
+-- unknown_names: waiting names that the configuration lacks, while all conductors have the same one
+select u.action_name from switchyard.waiting_names() as u (action_name)
+where u.action_name <> all (%(names)s::text[])
+  and not exists (
+    select from switchyard.worker w
+    where w.kind = 'conductor' and w.ended_at is null and w.lost_at is null and w.config_hash <> %(config_hash)s);
+
+-- queue: depth and age for the metrics
+select action_name, status::text, depth, extract(epoch from clock_timestamp() - oldest)::double precision, paused
+from switchyard.queue;
+
+-- ensure_partitions: make what is missing ahead
+select count(*) from switchyard.ensure_partitions(%(days)s);
+
+-- old_partitions: stretches of time whose retention has passed
+select p.suffix from switchyard.partition_span p
+where p.ends_at <= now() - make_interval(secs => %(retention)s) order by p.starts_at;
+
+-- drop_partition: one stretch; why it was left alone, or null
+select switchyard.drop_partition(%(suffix)s);
+
+-- days_ahead: how long the partitions still last
+select extract(epoch from max(p.ends_at) - now())::double precision / 86400 from switchyard.partition_span p;

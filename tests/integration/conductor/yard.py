@@ -1,0 +1,200 @@
+"""Workers of the real engine in the test's own loop, on a real database, with a handler that the test scripts."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+from conductor.handler import Handler, HandlerContext, Work
+from conductor.handlers.noop import NoopHandler
+from conductor.line import Line
+from conductor.metrics import ConductorMetrics
+from conductor.registry import Identity
+from conductor.worker import Station, Worker
+from switchyard.config.actions.noop import NoopAction
+from switchyard.config.conductor import Conductor
+from switchyard.config.workers import Workers
+from switchyard.outcome import Outcome, Success
+from tests.parts.database import Database
+
+NAME = "drill"
+HASH = "hash"
+CONTEXT = HandlerContext(config=None, store=None, secrets={})
+
+
+class Script:
+    """A handler that answers what the test says, and remembers what it was asked."""
+
+    def __init__(self, answer: Callable[[Work], Outcome] = lambda _: Success()) -> None:
+        self.answer = answer
+        self.seen: Counter[UUID] = Counter()
+        self.works: list[Work] = []
+        self.flying = 0
+        self.cancelled = 0
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.only: UUID | None = None  # whom the gate is for; None: for all
+
+    async def start(self) -> None:
+        """Nothing to open."""
+
+    async def dispatch(self, work: Work, /) -> Outcome:
+        self.seen[work.uuid] += 1
+        self.works.append(work)
+        self.flying += 1
+        try:
+            if self.only in (None, work.uuid):
+                await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        finally:
+            self.flying -= 1
+        return self.answer(work)
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+
+class Yard:
+    """Starts workers and knows their database."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.metrics = ConductorMetrics()
+        self._running: list[tuple[Worker, asyncio.Task[None]]] = []
+
+    def submit(self, count: int = 1, name: str = NAME) -> list[UUID]:
+        """So many actions of that name, oldest first."""
+        rows = self.database.execute(
+            "insert into switchyard.action (action_name) select %s from generate_series(1, %s)"
+            " returning action_uuid",
+            name,
+            count,
+        )
+        return [row[0] for row in rows]
+
+    def line(self, handler: Handler | None = None, *, name: str = NAME, **action: Any) -> Line:
+        """An action name as configured; without a handler it is noop."""
+        configured = NoopAction.model_validate(action)
+        return Line(name, configured, handler or NoopHandler(name, configured, CONTEXT), self.metrics)
+
+    def worker(
+        self,
+        line: Line,
+        *,
+        url: str | None = None,
+        once: bool = False,
+        workers: Workers | None = None,
+        config_hash: str = HASH,
+        **settings: Any,
+    ) -> Worker:
+        """A worker that is not started yet."""
+        station = Station(
+            url or self.database.url,
+            Conductor.model_validate({"grace": "5s", **settings}),
+            workers or Workers(),
+            Identity("test", None, config_hash),
+            once,
+        )
+        return Worker(line, station)
+
+    def start(self, line: Line, **options: Any) -> Worker:
+        """A worker at work; stopped at the end of the test."""
+        worker = self.worker(line, **options)
+        self._running.append((worker, asyncio.create_task(worker.run())))
+        return worker
+
+    async def drain(self, *lines: Line, **options: Any) -> None:
+        """One pass over what is due."""
+        async with asyncio.timeout(30):
+            await asyncio.gather(*(self.worker(line, once=True, **options).run() for line in lines))
+
+    async def stop(self) -> None:
+        """End all workers in order."""
+        running, self._running = self._running, []
+        for worker, _ in running:
+            worker.stop()
+        await asyncio.gather(*(task for _, task in running))
+
+    def statuses(self, name: str = NAME) -> dict[str, int]:
+        """How many threads of the name are in which status."""
+        rows = self.database.execute(
+            "select status::text, count(*) from switchyard.thread where action_name = %s group by 1", name
+        )
+        return dict(rows)
+
+    def events(self, uuid: UUID) -> list[tuple[str, int, bool]]:
+        """Status, attempt and ignored of an action's events, in order."""
+        return [
+            (status, attempt, ignored)
+            for status, attempt, ignored in self.database.execute(
+                "select status::text, attempt, ignored from switchyard.event where action_uuid = %s"
+                " order by event_id",
+                uuid,
+            )
+        ]
+
+    def locks(self) -> int:
+        """Advisory locks on threads that anybody holds in this database."""
+        [[count]] = self.database.execute(
+            "select count(*) from pg_locks join pg_database on pg_database.oid = database"
+            " where locktype = 'advisory' and objsubid = 1 and datname = current_database()"
+        )
+        return int(count)
+
+    def armed(self) -> int:
+        """Bells that somebody sleeps on."""
+        [[count]] = self.database.execute(
+            "select count(*) from pg_locks join pg_database on pg_database.oid = database"
+            " where locktype = 'advisory' and objsubid = 2 and classid = 1937204078 and granted"
+            " and mode = 'ExclusiveLock' and datname = current_database()"
+        )
+        return int(count)
+
+    def backends(self) -> list[int]:
+        """The pids of the conductors' backends."""
+        rows = self.database.execute(
+            "select pid from pg_stat_activity where application_name like 'conductor %%'"
+            " and datname = current_database()"
+        )
+        return [pid for (pid,) in rows]
+
+    def end_backends(self) -> None:
+        """Terminate them all."""
+        self.database.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where application_name like 'conductor %%' and datname = current_database()"
+        )
+
+
+@asynccontextmanager
+async def yard_of(database: Database) -> AsyncIterator[Yard]:
+    """A yard whose workers are stopped at the end, leaving no lock."""
+    yard = Yard(database)
+    try:
+        yield yard
+    finally:
+        await yard.stop()
+    await eventually(lambda: yard.locks() == 0)
+
+
+async def eventually(predicate: Callable[[], Any], seconds: float = 10.0) -> None:
+    """Wait, without blocking the loop, until it is true."""
+    deadline = time.monotonic() + seconds
+    while not predicate():
+        assert time.monotonic() < deadline, f"not true within {seconds} s: {predicate}"
+        await asyncio.sleep(0.02)
+
+
+def ended_once(yard: Yard, uuids: Sequence[UUID]) -> bool:
+    """Every action has exactly one end that stands."""
+    rows = yard.database.execute(
+        "select count(*) from switchyard.event where action_uuid = any(%s) and status >= 'SUCCESSFUL'"
+        " and not ignored group by action_uuid",
+        list(uuids),
+    )
+    return len(rows) == len(uuids) and all(count == 1 for (count,) in rows)
