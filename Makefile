@@ -46,6 +46,11 @@ format: setup ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+.PHONY: schema
+schema: setup ## write config/schema.json and docs/configuration-reference.md from the models
+	$(BIN)/switchyard schema > config/schema.json
+	$(BIN)/switchyard schema --markdown > docs/configuration-reference.md
+
 .PHONY: test test-unit test-integration test-acceptance test-cluster test-containers
 test: test-unit test-integration test-acceptance test-cluster test-containers ## the whole test suite
 test-unit: setup ## no database, no network

@@ -1,17 +1,25 @@
 """`switchyard schema`: the JSON Schema of the configuration, for editors."""
 
 import json
+from typing import Annotated
+
+import typer
 
 from switchyard.config.published import json_schema
+from switchyard.config.reference import reference
 
 
-def schema() -> None:
+def schema(
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print a reference for people instead.")
+    ] = False,
+) -> None:
     """Print the JSON Schema of the configuration.
 
-    Example: switchyard schema > switchyard.schema.json, and in the first line of switchyard.yaml:
-    # yaml-language-server: $schema=switchyard.schema.json
+    Example: switchyard schema > switchyard.schema.json, and as the first line of switchyard.yaml
+    `# yaml-language-server: $schema=switchyard.schema.json`
     """
-    print(schema_text(), end="")
+    print(reference() if markdown else schema_text(), end="")
 
 
 def schema_text() -> str:

@@ -13,9 +13,9 @@ from switchyard.config.units import format_duration, format_rate
 def summary(config: Config) -> None:
     """Print what is served, by whom, and what follows."""
     console = Console(width=shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 160)
-    console.print(f"database   {config.database.url or 'from PG* variables'}", highlight=False)
-    console.print(f"store      {config.store}", highlight=False)
-    console.print(f"identity   {config.fingerprint()[:16]}\n", highlight=False)
+    console.print(f"database     {config.database.url or 'from PG* variables'}", highlight=False)
+    console.print(f"store        {config.store}", highlight=False)
+    console.print(f"fingerprint  {config.fingerprint()[:16]}\n", highlight=False)
     if config.actions:
         console.print(_actions(config))
     if config.workflows:

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from switchyard.config.nearest import nearest
 from switchyard.config.problems import Path, Problem
-from switchyard.config.published import Schema, schema_at
+from switchyard.config.published import WRITTEN, Schema, schema_at
 
 
 def explain(error: ValidationError, data: Any, under: Path = ()) -> Iterator[Problem]:
@@ -47,6 +47,8 @@ def _message(details: ErrorDetails, path: Path, data: Any) -> str:
         return _not_one_of(details)
     if kind in {"value_error", "assertion_error"}:
         return str(details.get("ctx", {}).get("error", details["msg"]))
+    if kind in _BOUNDS:
+        return _bound(details, schema_at(path, data))
     said = _FORMS.get(kind, details["msg"])
     return said.replace("Input should be", "must be").replace("Input should", "must")
 
@@ -62,6 +64,21 @@ _FORMS = {
     "too_short": "must not be empty",
     "finite_number": "must be a finite number",
 }
+
+
+_BOUNDS = {
+    "greater_than_equal": ("ge", "at least"),
+    "greater_than": ("gt", "more than"),
+    "less_than_equal": ("le", "at most"),
+    "less_than": ("lt", "less than"),
+}
+
+
+def _bound(details: ErrorDetails, schema: Schema) -> str:
+    name, words = _BOUNDS[details["type"]]
+    bound = details.get("ctx", {}).get(name)
+    write = WRITTEN.get(schema.get("pattern", ""), str)
+    return f"must be {words} {write(bound)}"
 
 
 def _from_schema(kind: str, path: Path, data: Any) -> str:

@@ -24,7 +24,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 Schema = dict[str, Any]
 
-_WRITTEN: dict[str, Callable[[Any], str]] = {
+WRITTEN: dict[str, Callable[[Any], str]] = {
     DURATION_PATTERN: format_duration,
     RATE_PATTERN: format_rate,
     SIZE_PATTERN: format_size,
@@ -38,10 +38,16 @@ class _Published(GenerateJsonSchema):
         del schema
         return False
 
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        published = super().dict_schema(schema)
+        if "patternProperties" in published:
+            published["additionalProperties"] = False
+        return published
+
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         published = super().default_schema(schema)
         default = published.get("default")
-        write = _WRITTEN.get(published.get("pattern", ""))
+        write = WRITTEN.get(published.get("pattern", ""))
         if default is None:
             published.pop("default", None)
         elif write is not None:
@@ -89,7 +95,8 @@ def _chosen(schema: Schema, data: Any, root: Schema) -> Schema:
     """The schema itself, past references, optional forms and the choice by `type`."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        return _chosen(root["$defs"][name], data, root)
+        own = {key: value for key, value in schema.items() if key != "$ref"}
+        return {**_chosen(root["$defs"][name], data, root), **own}
     if "oneOf" in schema and "discriminator" in schema:
         return _of_type(data, root)
     for option in schema.get("anyOf", []):

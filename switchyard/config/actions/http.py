@@ -91,7 +91,7 @@ class HttpAction(OutboundAction):
     request: Request
     """What is sent."""
     responses: Annotated[tuple[ResponseRule, ...], Field(min_length=1)] = DEFAULT_RESPONSES
-    """What an answer means; an answer that no rule matches is `failed`."""
+    """What an answer means. Without rules: 200-299 success, 408, 425, 429, 500-599 retry, others failed."""
 
     def templates(self) -> Iterator[tuple[Path, str]]:
         """Where its templates are, and what they say."""

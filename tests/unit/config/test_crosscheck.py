@@ -1,0 +1,161 @@
+"""What one part names, another must have, and must be able to do."""
+
+import pytest
+
+from switchyard.config import Problem
+from tests.unit.config.reading import problems
+
+PARTS = """
+actions:
+  hook: {type: http, request: {url: 'https://a.example', headers: {X-Api-Key: '{{ secrets.key }}'}}}
+  argo: {type: argo, namespace: w}
+  queue: {type: sqs, status_queue: s}
+  steps: {type: cirrus}
+  shell: {type: local}
+  nothing: {type: noop}
+secrets: {key: env:KEY}
+workflows:
+  good: {action: argo, template: t}
+"""
+
+
+def found(more: str) -> list[Problem]:
+    return problems(PARTS + more)
+
+
+def test_the_parts_alone_are_good() -> None:
+    assert found("") == []
+
+
+@pytest.mark.parametrize(
+    ("workflow", "path", "said"),
+    [
+        ("{action: agro, template: t}", "action", "there is no action 'agro' (did you mean 'argo'?)"),
+        ("{action: zzz, template: t}", "action", "there are hook, argo, queue"),
+        ("{action: hook}", "action", "'hook' is of type http, which runs no workflows"),
+        ("{action: argo}", "template", "is missing: the WorkflowTemplate that argo runs"),
+        ("{action: queue}", "template", "is missing: the queue"),
+        ("{action: steps}", "template", "is missing: the state machine"),
+        ("{action: shell}", "template", "is missing: the command"),
+        ("{action: argo, template: Not_A_Name}", "template", "not the WorkflowTemplate that type argo needs"),
+        ("{action: argo, template: [a, b]}", "template", "not the WorkflowTemplate"),
+        ("{action: steps, template: mosaic}", "template", "like arn:aws:states:eu-west-2"),
+        ("{action: queue, template: 'a queue'}", "template", "is not the queue"),
+        ("{action: shell, template: 'a \"b'}", "template", "is not the command"),
+        ("{action: nothing, template: t}", "template", "type noop has no templates: leave it out"),
+        ("{action: shell, manifest: {spec: {templates: []}}}", "manifest", "is for actions of type argo"),
+        ("{action: argo, manifest: {kind: Pod, spec: {}}}", "manifest", "is of kind Workflow"),
+        ("{action: argo, manifest: {spec: {}}}", "manifest", "has a spec with templates"),
+        ("{action: argo, manifest: no-such.yaml}", "manifest", "no-such.yaml: cannot be read"),
+        ("{action: argo, manifest: [1]}", "manifest", "or the path of its YAML or JSON file"),
+        (
+            "{action: nothing, callbacks: [{name: c, action: hok}]}",
+            "callbacks[0].action",
+            "no action 'hok' (did you mean 'hook'?)",
+        ),
+        (
+            "{action: nothing, callbacks: [{name: c, action: argo}]}",
+            "callbacks[0].action",
+            "runs workflows: name one with workflow",
+        ),
+        (
+            "{action: nothing, callbacks: [{name: c, action: argo, workflow: god}]}",
+            "callbacks[0].workflow",
+            "there is no workflow 'god' (did you mean 'good'?)",
+        ),
+        (
+            "{action: nothing, callbacks: [{name: c, action: shell, workflow: good}]}",
+            "callbacks[0].action",
+            "runs on 'argo': write action: argo",
+        ),
+    ],
+)
+def test_a_workflow(workflow: str, path: str, said: str) -> None:
+    (problem,) = found(f"  bad: {workflow}\n")
+    assert problem.dotted == f"workflows.bad.{path}"
+    assert said in problem.message
+    assert problem.place is not None
+    assert problem.place.line == PARTS.count("\n") + 1
+    assert not problem.warning
+
+
+@pytest.mark.parametrize(
+    "workflow",
+    [
+        "{action: argo, manifest: {spec: {templates: []}}}",
+        "{action: queue, template: jobs.fifo}",
+        "{action: steps, template: 'arn:aws:states:eu-west-2:123456789012:stateMachine:m'}",
+        "{action: shell, template: [assessment, run]}",
+        "{action: shell, template: assessment run --quiet}",
+        "{action: nothing}",
+    ],
+)
+def test_templates_that_their_types_take(workflow: str) -> None:
+    assert found(f"  also: {workflow}\n") == []
+
+
+@pytest.mark.parametrize(
+    "kind", ["argo, namespace: n", "sqs, status_queue: s", "cirrus", "local", "cirrus_task"]
+)
+def test_at_most_once_is_refused_where_it_means_nothing(kind: str) -> None:
+    (problem,) = problems(f"actions: {{a: {{type: {kind}, delivery: at_most_once}}}}")
+    assert problem.dotted == "actions.a.delivery"
+    assert "is for http and noop" in problem.message
+
+
+def test_at_most_once_is_for_http_and_noop() -> None:
+    text = "actions: {a: {type: noop, delivery: at_most_once}, "
+    text += "b: {type: http, delivery: at_most_once, request: {url: 'https://a.example'}}}"
+    assert problems(text) == []
+
+
+def test_a_breaker_needs_a_rate_to_slow() -> None:
+    (problem,) = problems("actions: {a: {type: noop, breaker: {patterns: [{quota: true}]}}}")
+    assert problem.dotted == "actions.a.breaker"
+    assert "add rate" in problem.message
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["url: 'https://{{ secrets.kex }}'", "url: 'https://a', body: {x: ['{{ secrets[''kex''] }}']}"],
+)
+def test_a_template_names_a_secret_that_is_configured(where: str) -> None:
+    (problem,) = problems(f"actions: {{a: {{type: http, request: {{{where}}}}}}}\nsecrets: {{key: env:KEY}}")
+    assert "there is no secret 'kex' (did you mean 'key'?)" in problem.message
+    assert problem.dotted.startswith("actions.a.request.")
+
+
+def test_a_rule_behind_one_that_matches_everything_is_worth_a_warning() -> None:
+    (problem,) = problems("""
+        actions:
+          a:
+            type: http
+            request: {url: 'https://a.example'}
+            responses: [{outcome: failed}, {status: 200, outcome: success}]
+    """)
+    assert problem.warning
+    assert problem.dotted == "actions.a.responses[1]"
+
+
+def test_workflows_that_chain_in_a_circle_are_worth_a_warning() -> None:
+    warnings = problems("""
+        actions: {n: {type: noop}}
+        workflows:
+          a: {action: n, callbacks: [{name: x, action: n, workflow: b}]}
+          b: {action: n, callbacks: [{name: x, action: n, workflow: c}, {name: y, action: n, workflow: d}]}
+          c: {action: n, callbacks: [{name: x, action: n, workflow: a}]}
+          d: {action: n}
+    """)
+    assert all(problem.warning for problem in warnings)
+    assert [problem.dotted for problem in warnings] == [
+        f"workflows.{name}.callbacks[0].workflow" for name in ("a", "b", "c")
+    ]
+
+
+def test_nothing_served_is_worth_a_warning() -> None:
+    from switchyard.config.crosscheck import crosscheck
+    from switchyard.config.parts import Parts
+
+    (problem,) = crosscheck(Parts({}, {}, frozenset()))
+    assert problem.warning
+    assert "nothing is served" in problem.message

@@ -1,0 +1,86 @@
+"""Types from other packages: found by entry point, configured by their own model, harmless when broken."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from switchyard.config.actions import registry
+from tests.unit.config.reading import problems, read
+
+MODULE = """
+from typing import ClassVar, Literal
+from switchyard.config import Action
+
+class PigeonAction(Action):
+    runs_workflows: ClassVar[bool] = True
+    type: Literal["pigeon"] = "pigeon"
+    loft: str
+
+class PigeonHandler:
+    config_model = PigeonAction
+
+class PlainHandler:
+    pass
+
+class WrongHandler:
+    config_model = int
+"""
+ENTRY_POINTS = """
+[switchyard.handlers]
+pigeon = pigeon_post:PigeonHandler
+plain = pigeon_post:PlainHandler
+wrong = pigeon_post:WrongHandler
+broken = pigeon_post_that_is_not_there:Handler
+http = pigeon_post:WrongHandler
+"""
+
+
+@pytest.fixture(autouse=True)
+def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A package as pip would leave it: a module, and its metadata beside it."""
+    (tmp_path / "pigeon_post.py").write_text(MODULE)
+    info = tmp_path / "pigeon_post-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pigeon-post\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(ENTRY_POINTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry.brought.cache_clear()
+    yield
+    sys.modules.pop("pigeon_post", None)
+    registry.brought.cache_clear()
+
+
+def test_its_own_model_reads_it() -> None:
+    config = read("actions: {p: {type: pigeon, loft: north, timeout: 5s}}\nworkflows: {w: {action: p}}")
+    assert config.actions["p"].model_dump()["loft"] == "north"
+    assert config.actions["p"].timeout == 5
+
+
+def test_its_errors_have_places_and_suggestions() -> None:
+    missing, unknown = problems("actions:\n  p: {type: pigeon,\n    lofd: north}")
+    assert missing.dotted == "actions.p.loft"
+    assert str(unknown) == "s.yaml:3:5: actions.p.lofd: unknown key (did you mean 'loft'?)"
+
+
+def test_without_a_model_it_takes_options() -> None:
+    action = read("actions: {p: {type: plain, options: {a: [1]}}}").actions["p"]
+    assert action.model_dump()["options"] == {"a": [1]}
+
+
+@pytest.mark.parametrize(("kind", "said"), [("wrong", "is no Action"), ("broken", "fails to load")])
+def test_a_broken_package_is_named_and_hurts_nobody_else(kind: str, said: str) -> None:
+    (problem,) = problems(f"actions: {{a: {{type: noop}}, b: {{type: {kind}}}}}")
+    assert problem.dotted == "actions.b"
+    assert "pigeon_post" in problem.message
+    assert said in problem.message
+
+
+def test_ours_cannot_be_replaced() -> None:
+    assert read("actions: {a: {type: http, request: {url: 'https://h'}}}").actions["a"].type == "http"
+
+
+def test_types_of_others_are_suggested() -> None:
+    (problem,) = problems("actions: {a: {type: pidgeon}}")
+    assert "did you mean 'pigeon'?" in problem.message

@@ -1,0 +1,74 @@
+"""What is published is current: the JSON Schema, the reference, and the sample that `check` accepts."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from switchyard.cli.schema import schema_text
+from switchyard.config import load
+from switchyard.config.actions.registry import BUILT_IN
+from switchyard.config.published import json_schema
+from switchyard.config.reference import reference
+from tests.unit.config.reading import problems
+
+ROOT = Path(__file__).parents[3]
+SAMPLE = ROOT / "config" / "switchyard.yaml"
+
+
+@pytest.fixture(scope="module")
+def validator() -> Draft202012Validator:
+    Draft202012Validator.check_schema(json_schema())
+    return Draft202012Validator(json_schema())
+
+
+def test_the_committed_schema_is_current() -> None:
+    assert (ROOT / "config" / "schema.json").read_text() == schema_text(), "run make schema"
+
+
+def test_the_committed_reference_is_current() -> None:
+    assert (ROOT / "docs" / "configuration-reference.md").read_text() == reference(), "run make schema"
+
+
+def test_every_key_of_the_reference_is_explained() -> None:
+    rows = [line for line in reference().splitlines() if line.startswith("| `") and "| `type` |" not in line]
+    assert [row for row in rows if row.endswith("|  |")] == []
+
+
+def test_links_of_the_reference_lead_somewhere() -> None:
+    text = reference()
+    titles = {line[3:].lower().replace(" ", "-") for line in text.splitlines() if line.startswith("## ")}
+    links = {part.split(")")[0] for part in text.split("(#")[1:]}
+    assert links <= titles
+
+
+def test_the_sample_is_good_and_has_every_type(validator: Draft202012Validator) -> None:
+    config = load(SAMPLE, environ={})
+    assert {action.type for action in config.actions.values()} == set(BUILT_IN) - {"noop"}
+    assert list(validator.iter_errors(yaml.safe_load(SAMPLE.read_text()))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "conductor: {bacth: 3}",
+        "conductor: {poll: 30}",
+        "actions: {a: {type: nope}}",
+        "actions: {a: {concurrency: 3}}",
+        "actions: {'a b': {type: noop}}",
+        "secrets: {a: hunter2}",
+        "workflows: {w: {action: a, callbacks: [{name: c, action: a, when: [Failed]}]}}",
+        "partitions: {interval: year}",
+    ],
+)
+def test_the_schema_refuses_what_check_refuses(validator: Draft202012Validator, text: str) -> None:
+    assert problems(text)
+    assert list(validator.iter_errors(yaml.safe_load(text)))
+
+
+def test_what_the_models_dump_meets_the_schema(validator: Draft202012Validator) -> None:
+    dumped: Any = json.loads(load(SAMPLE, environ={}).model_dump_json())
+    assert list(validator.iter_errors(dumped)) == []

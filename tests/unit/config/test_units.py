@@ -1,0 +1,158 @@
+"""Durations, rates and sizes are read as people write them, and written so that they read back the same."""
+
+import math
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from switchyard.config.units import (
+    format_duration,
+    format_rate,
+    format_size,
+    parse_duration,
+    parse_rate,
+    parse_size,
+)
+from tests.unit.config.reading import problems, read
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("250ms", 0.25),
+        ("0s", 0),
+        ("10m", 600),
+        ("1h30m", 5400),
+        ("1.5h", 5400),
+        ("7d", 604800),
+        ("2w", 1209600),
+        ("1d2h3m4s5ms", 93784.005),
+    ],
+)
+def test_durations(text: str, seconds: float) -> None:
+    assert parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "10", "s", "10 s", "-1s", "1h 30m", "1e3s", "\u0661s", "10S", "1us", "5 minutes"]
+)
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(ValueError, match="written like"):
+        parse_duration(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [("100/s", 100), ("10/min", 1 / 6), ("10/m", 1 / 6), ("3600/h", 1), ("0.5/s", 0.5), ("1/day", 1 / 86400)],
+)
+def test_rates(text: str, rate: float) -> None:
+    assert parse_rate(text) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize("text", ["100", "/s", "100/x", "100 /s", "-1/s", "100/s/s"])
+def test_what_is_no_rate(text: str) -> None:
+    with pytest.raises(ValueError, match="written like"):
+        parse_rate(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("512B", 512),
+        ("64KiB", 65536),
+        ("1.5MiB", 1572864),
+        ("2GiB", 2**31),
+        ("10MB", 10_000_000),
+        ("1 kB", 1000),
+    ],
+)
+def test_sizes(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "64", "64K", "64kb", "-1B", "KiB"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(ValueError, match="written like"):
+        parse_size(text)
+
+
+@given(st.integers(min_value=0, max_value=10**13))
+def test_a_duration_reads_back(milliseconds: int) -> None:
+    assert parse_duration(format_duration(milliseconds / 1000)) == pytest.approx(milliseconds / 1000)
+
+
+@given(st.floats(min_value=1e-5, max_value=1e6))
+def test_a_rate_reads_back(rate: float) -> None:
+    assert math.isclose(parse_rate(format_rate(rate)), rate, rel_tol=1e-6, abs_tol=1e-6)
+
+
+@given(st.integers(min_value=0, max_value=2**50))
+def test_a_size_reads_back(size: int) -> None:
+    assert parse_size(format_size(size)) == size
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for parse in (parse_duration, parse_rate, parse_size):
+        with suppress(ValueError):
+            assert parse(text) >= 0
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("conductor: {poll: 30}", "conductor.poll"),
+        ("caboose: {max_output: 1000000}", "caboose.max_output"),
+        ("actions: {n: {type: noop, rate: {limit: 5}}}", "actions.n.rate.limit"),
+    ],
+)
+def test_a_number_without_unit_is_refused_in_a_file(text: str, path: str) -> None:
+    (problem,) = problems(text)
+    assert problem.dotted == path
+    assert "write it like" in problem.message
+
+
+def test_bounds_are_said_in_the_units_of_the_key() -> None:
+    (problem,) = problems("conductor: {poll: 0s}")
+    assert problem.message == "must be at least 1ms"
+
+
+def test_a_huge_number_is_no_duration() -> None:
+    (problem,) = problems(f"conductor: {{poll: {'9' * 400}s}}")
+    assert problem.dotted == "conductor.poll"
+
+
+def test_status_codes_are_sets_of_ranges() -> None:
+    config = read(
+        "actions: {n: {type: noop, rate: {limit: 1/s}, breaker: {patterns: [{status: [404, 500-599]}]}}}"
+    )
+    breaker = config.actions["n"].breaker
+    assert breaker is not None
+    codes = breaker.patterns[0].status
+    assert codes is not None
+    assert 404 in codes
+    assert 599 in codes
+    assert 499 not in codes
+    assert "404" not in codes
+
+
+@pytest.mark.parametrize(
+    ("codes", "said"),
+    [
+        ("5xx", "500-599"),
+        ("599-500", "500-599"),
+        ("[]", "empty"),
+        ("99", "404"),
+        ("true", "404"),
+        ("[200, [300]]", "404"),
+        ("{a: 1}", "404"),
+    ],
+)
+def test_what_is_no_status(codes: str, said: str) -> None:
+    (problem,) = problems(
+        f"actions: {{n: {{type: noop, rate: {{limit: 1/s}}, breaker: {{patterns: [{{status: {codes}}}]}}}}}}"
+    )
+    assert problem.dotted == "actions.n.breaker.patterns[0].status"
+    assert said in problem.message
