@@ -18,11 +18,18 @@ def explain(error: ValidationError, data: Any, under: Path = ()) -> Iterator[Pro
     """One problem for each error, at the path that the data has for it; `under` is where validation began."""
     found = [(details, _path((*under, *details["loc"]), data)) for details in error.errors(include_url=False)]
     for details, path in found:
-        # pydantic counts what is left of a list after taking the bad items out of it
-        if details["type"] != "too_short" or not any(
-            path == other[: len(path)] != other for _, other in found
-        ):
+        below = any(path == other[: len(path)] != other for _, other in found)
+        if not _only_follows(details["type"], below):
             yield Problem(path, _message(details, path, data))
+
+
+def _only_follows(kind: str, below: bool) -> bool:
+    """Whether it only says that another error is there.
+
+    pydantic counts what is left of a list once the bad items are out of it, and makes no default from a field
+    that is bad.
+    """
+    return kind == "default_factory_not_called" or (kind == "too_short" and below)
 
 
 def _path(loc: tuple[int | str, ...], data: Any) -> Path:

@@ -91,7 +91,7 @@ def examine(
 
 def _validate(data: Any, folder: Path) -> tuple[Config | None, list[Problem]]:
     try:
-        return Config.model_validate(data, context=context_for(folder)), []
+        return Config.model_validate(data, context=context_for(folder), by_alias=True, by_name=False), []
     except ValidationError as error:
         return None, list(explain(error, data))
 

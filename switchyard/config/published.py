@@ -1,6 +1,7 @@
 """The JSON Schema of the configuration, for editors, and for finding out what a place in it may hold."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
@@ -66,6 +67,23 @@ def json_schema() -> Schema:
     return {"$schema": DIALECT, **schema, "title": TITLE}
 
 
+def installed_schema() -> Schema:
+    """The same with the types that installed packages bring, for editors here."""
+    schema = deepcopy(json_schema())
+    (choice,) = schema["properties"]["actions"]["patternProperties"].values()
+    for name in brought():
+        definition = _of_plugin(name)
+        schema["$defs"].update(definition.pop("$defs", {}))
+        schema["$defs"][f"type:{name}"] = {**definition, "properties": _typed(definition, name)}
+        choice["oneOf"].append({"$ref": f"#/$defs/type:{name}"})
+        choice["discriminator"]["mapping"][name] = f"#/$defs/type:{name}"
+    return schema
+
+
+def _typed(definition: Schema, name: str) -> Schema:
+    return {**definition.get("properties", {}), "type": {"const": name}}
+
+
 def schema_at(path: Path, data: Any) -> Schema:
     """What the schema says about one place; empty where it says nothing. `data` decides among types."""
     root = json_schema()
@@ -119,4 +137,4 @@ def _of_plugin(name: str) -> Schema:
         model = model_of(name)
     except ValueError:
         return {}
-    return model.model_json_schema() if model else {}
+    return model.model_json_schema(schema_generator=_Published) if model else {}

@@ -18,16 +18,27 @@ def validator_of(document: Any) -> Validator:
     try:
         kind.check_schema(document)
         resource = Resource.from_contents(document, default_specification=DRAFT202012)
-        registry = Registry().with_resource("", resource)
-        _look_up(resource, registry.resolver())
+        registry = Registry().with_resource(resource.id() or "", resource).crawl()
+        _look_up(resource, registry.resolver_with_root(resource))
     except SchemaError as error:
         raise ValueError(f"not a valid JSON Schema at {error.json_path}: {error.message[:300]}") from None
-    except Unresolvable as error:
-        raise ValueError(f"the schema refers to {error.ref!r}, which is not in the same document") from None
+    except _LeadsOutError as error:
+        raise ValueError(f"the schema refers to {error}, which is not in the same document") from None
     except (RecursionError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"not a JSON Schema that can be used ({type(error).__name__})") from None
     validator: Validator = kind(document, registry=registry)
     return validator
+
+
+class _LeadsOutError(Exception):
+    """A reference to something that is not there."""
+
+
+def _follow(target: str, resolver: Any) -> None:
+    try:
+        resolver.lookup(target)
+    except Unresolvable:
+        raise _LeadsOutError(repr(target)) from None
 
 
 def _look_up(resource: Resource[Any], resolver: Any) -> None:
@@ -36,6 +47,6 @@ def _look_up(resource: Resource[Any], resolver: Any) -> None:
         for key in ("$ref", "$dynamicRef"):
             target = resource.contents.get(key)
             if isinstance(target, str):
-                resolver.lookup(target)
+                _follow(target, resolver)
     for part in resource.subresources():
         _look_up(part, resolver.in_subresource(part))

@@ -18,19 +18,15 @@ def parse_action(value: Any, info: ValidationInfo) -> Action:
     if not isinstance(value, dict):
         raise PydanticCustomError("action_form", "an action is a mapping with a type: write {{type: noop}}")
     name = value.get("type")
+    known = {"known": ", ".join(type_names())}
     if not isinstance(name, str):
-        raise PydanticCustomError(
-            "action_type", "type is missing: it is one of {known}", {"known": ", ".join(type_names())}
-        )
+        raise PydanticCustomError("action_type", "type is missing: it is one of {known}", known)
     model = model_of(name)
     if model is None:
-        known = ", ".join(type_names())
-        raise PydanticCustomError(
-            "action_type",
-            "there is no type {name}{near}; there are {known}",
-            {"name": repr(name[:60]), "near": nearest(name, type_names()), "known": known},
-        )
-    return model.model_validate(value, context=info.context)
+        said = {"name": repr(name[:60]), "near": nearest(name, type_names()), **known}
+        raise PydanticCustomError("action_type", "there is no type {name}{near}; there are {known}", said)
+    in_python = not (info.context or {}).get("written")
+    return model.model_validate(value, context=info.context, by_alias=True, by_name=in_python)
 
 
 class _ByType:

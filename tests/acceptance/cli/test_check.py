@@ -1,10 +1,12 @@
 """`switchyard check` as people and programs meet it."""
 
 import json
+import re
 from pathlib import Path
 
 from switchyard.runtime.exit import Exit
 from tests.acceptance.cli.spawning import switchyard
+from tests.acceptance.cli.terminal import on_terminal
 
 ROOT = Path(__file__).parents[3]
 BAD = "conductor: {bacth: 3}\nactions: {a: {type: noop, timeout: 5}}\nsecrets: {s: hunter2}\n"
@@ -92,3 +94,14 @@ def test_the_version(tmp_path: Path) -> None:
     done = switchyard("--version", cwd=tmp_path)
     assert done.returncode == Exit.OK
     assert done.stdout.startswith("switchyard 0.")
+
+
+def test_the_summary_fits_a_narrow_terminal(tmp_path: Path) -> None:
+    code, screen = on_terminal(
+        "check", "-c", str(ROOT / "config" / "switchyard.yaml"), cwd=tmp_path, columns=60
+    )
+    assert code == Exit.OK
+    table = screen[screen.index("fingerprint") :].split("warning")[0].splitlines()[1:-1]
+    shown = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in table]
+    assert max(len(line) for line in shown) <= 60
+    assert any("argo_resume" in line for line in shown)

@@ -46,6 +46,11 @@ trees = st.recursive(
 sections = st.dictionaries(st.sampled_from(sorted(json_schema()["properties"])), trees, max_size=5)
 
 
+patient = settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
+
+
 def judge(data: bytes, environ: dict[str, str] | None = None) -> None:
     try:
         config, problems = examine(parse_document(data, "s.yaml"), environ or {}, {}, Path())
@@ -55,6 +60,7 @@ def judge(data: bytes, environ: dict[str, str] | None = None) -> None:
     assert all(str(problem) and problem.place for problem in problems)
 
 
+@patient
 @given(st.binary(max_size=200))
 @example(b"\xef\xbb\xbf")
 @example(b"? ")
@@ -68,23 +74,25 @@ def test_bytes(data: bytes) -> None:
     judge(data)
 
 
+@patient
 @given(st.text(alphabet=" \n-:[]{},#&*!|>'\"%@`?ab1~<", max_size=60))
 def test_text_of_yamls_own_characters(text: str) -> None:
     judge(text.encode())
 
 
+@patient
 @given(trees)
 def test_any_tree(tree: Any) -> None:
     judge(yaml.safe_dump(tree).encode())
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@patient
 @given(sections)
 def test_any_content_of_the_sections(tree: Any) -> None:
     judge(yaml.safe_dump(tree).encode())
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@patient
 @given(
     st.sampled_from(["http", "argo", "local", "sqs", "cirrus", "stac", "argo_resume", "cirrus_task"]),
     trees,
@@ -96,7 +104,7 @@ def test_any_action_and_workflow(kind: str, one: Any, other: Any) -> None:
     judge(yaml.safe_dump({"actions": {"a": action}, "workflows": {"w": workflow}}).encode())
 
 
-@settings(max_examples=60)
+@patient
 @given(st.data())
 def test_the_sample_with_bytes_changed(data: st.DataObject) -> None:
     text = bytearray(SAMPLE)
@@ -106,6 +114,7 @@ def test_the_sample_with_bytes_changed(data: st.DataObject) -> None:
     judge(bytes(text))
 
 
+@patient
 @given(
     st.dictionaries(
         st.sampled_from(sorted(json_schema()["properties"])).map(lambda name: f"SWITCHYARD_{name.upper()}")

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from switchyard.config.actions import registry
+from switchyard.config.published import installed_schema, json_schema
 from tests.unit.config.reading import problems, read
 
 MODULE = """
@@ -84,3 +86,19 @@ def test_ours_cannot_be_replaced() -> None:
 def test_types_of_others_are_suggested() -> None:
     (problem,) = problems("actions: {a: {type: pidgeon}}")
     assert "did you mean 'pigeon'?" in problem.message
+
+
+def test_the_printed_schema_knows_them() -> None:
+    schema = installed_schema()
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    good = {
+        "actions": {"p": {"type": "pigeon", "loft": "north"}, "q": {"type": "plain"}, "r": {"type": "noop"}}
+    }
+    assert list(validator.iter_errors(good)) == []
+    assert list(validator.iter_errors({"actions": {"p": {"type": "pigeon"}}}))
+    assert list(validator.iter_errors({"actions": {"p": {"type": "pidgeon", "loft": "north"}}}))
+
+
+def test_the_committed_schema_does_not() -> None:
+    assert list(Draft202012Validator(json_schema()).iter_errors({"actions": {"q": {"type": "plain"}}}))
