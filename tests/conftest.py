@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 
+from switchyard.runtime.redact import forget_secrets
 from tests.parts import elasticmq as sqs_part
 from tests.parts import guardian, logs, prepare
 from tests.parts import moto as moto_part
@@ -54,6 +55,13 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     if report.failed:
         report.sections += [(f"Log of {name}", text) for name, text in logs.of_this_test()]
     return report
+
+
+@pytest.fixture(autouse=True)
+def _no_secrets_left() -> Iterator[None]:
+    """A secret of one test is an ordinary word in the next."""
+    yield
+    forget_secrets()
 
 
 @pytest.fixture(scope="session")

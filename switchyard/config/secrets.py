@@ -1,7 +1,8 @@
 """Secrets by reference: the file says where a secret is, never what it is.
 
-Only `resolve` reads the value, at the moment it is needed; what is printed, dumped, hashed or compared is the
-reference. A secret written straight into the file is refused without being repeated.
+Only `resolve` reads the value, at the moment it is needed, and has it masked in our logs from then on; what
+is printed, dumped, hashed or compared is the reference. A secret written straight into the file is refused
+without being repeated.
 """
 
 import os
@@ -14,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from switchyard.errors import ConfigError
+from switchyard.runtime.redact import register_secret
 
 PATTERN = r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:/.+)$"
 LARGEST = 64 * 1024
@@ -35,6 +37,7 @@ class SecretRef:
         value = self._from_env(os.environ if environ is None else environ)
         if not value:
             raise ConfigError(f"the secret {self} is empty or not set")
+        register_secret(value)
         return value
 
     def _from_env(self, environ: Mapping[str, str]) -> str | None:

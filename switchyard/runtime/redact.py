@@ -5,17 +5,22 @@ The last line of defence, not the first: what never reaches a message needs no r
 
 import json
 import math
+import re
 import threading
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote
 
 MASK = "[redacted]"
 # Shorter values occur in ordinary text: masking them would hide the log and protect nothing.
 SHORTEST = 4
 _DEEPEST = 12
 
+# Tokens that are renewed every few minutes must not pile up for ever; the oldest have long expired.
+MOST = 1000
+
 _lock = threading.Lock()
+_known: dict[str, frozenset[str]] = {}
 _forms: tuple[str, ...] = ()
 
 
@@ -23,18 +28,37 @@ def register_secret(value: str | bytes) -> None:
     """From now on `value` is masked wherever it would be shown, also escaped or percent-encoded."""
     global _forms  # noqa: PLW0603 - replaced whole under the lock, so that readers need none
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    if text in _known:
+        return
     with _lock:
+        _known[text] = frozenset(_spellings(text))
+        while len(_known) > MOST:
+            del _known[next(iter(_known))]
         # Longest first: a secret that contains another one must not leave its rest behind.
-        _forms = tuple(sorted({*_forms, *_spellings(text)}, key=lambda form: (-len(form), form)))
+        _forms = tuple(sorted(set().union(*_known.values()), key=lambda form: (-len(form), form)))
+
+
+def forget_secrets() -> None:
+    """Mask nothing any more; for tests."""
+    global _forms  # noqa: PLW0603 - see register_secret
+    with _lock:
+        _known.clear()
+        _forms = ()
 
 
 def _spellings(text: str) -> set[str]:
-    """The ways in which a secret turns up in text: a key of many lines also line by line."""
-    wholes = {text, text.strip(), *(line.strip() for line in text.splitlines())}
+    """The ways in which a secret turns up in text: many lines also one by one, a URL also by its password."""
+    wholes = {text, text.strip(), *(line.strip() for line in text.splitlines()), *_passwords(text)}
     wholes = {whole for whole in wholes if len(whole) >= SHORTEST and not _is_armour(whole)}
     escaped = {json.dumps(whole)[1:-1] for whole in wholes} | {repr(whole)[1:-1] for whole in wholes}
     encodable = {whole for whole in wholes if whole.isascii() or _has_utf8(whole)}
     return wholes | escaped | {quote(w, safe="") for w in encodable} | {quote_plus(w) for w in encodable}
+
+
+def _passwords(text: str) -> set[str]:
+    """Of `scheme://user:password@host`, as it is written and as it is meant."""
+    found = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://[^/@:]*:([^/@]+)@", text)
+    return {found.group(1), unquote(found.group(1))} if found else set()
 
 
 def _is_armour(line: str) -> bool:

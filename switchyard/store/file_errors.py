@@ -31,6 +31,7 @@ _ADVICE = {
     errno.EPERM: "not permitted; if the file system has no hard links, write-once needs another one",
     errno.EOPNOTSUPP: "the file system cannot do it; write-once needs hard links",
     errno.EISDIR: "there are objects below this key, so it cannot be one itself",
+    errno.ENOTDIR: "a part of the key is an object or a symbolic link already, and no folder",
     errno.ENOTEMPTY: "there are objects below this key, so it cannot be one itself",
     errno.ELOOP: "a symbolic link is in the way; none is followed inside a store",
     errno.EMFILE: "too many files are open in this process",

@@ -43,8 +43,7 @@ async def test_not_live() -> None:
         assert await get(up, "/livez") == (503, '{"live": false}')
 
 
-async def test_not_ready_gives_reasons_and_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(redact, "_forms", ())
+async def test_not_ready_gives_reasons_and_no_secret() -> None:
     redact.register_secret("hunter2hunter2")
 
     async def bad() -> Mapping[str, bool | str]:

@@ -21,13 +21,12 @@ from switchyard.runtime.redact import MASK, redact_value, register_secret
 @pytest.fixture(autouse=True)
 def clean() -> Iterator[None]:
     """Logging is a setting of the whole process: put it back as it was."""
-    root, forms = logging.getLogger(), redact._forms
+    root = logging.getLogger()
     before, level = list(root.handlers), root.level
     yield
     root.handlers[:] = before
     root.setLevel(level)
     logging.captureWarnings(capture=False)
-    redact._forms = forms
 
 
 class Err:
@@ -192,6 +191,18 @@ def test_a_secret_within_another_leaves_no_rest() -> None:
     register_secret("inner-part")
     register_secret("outer-inner-part-outer")
     assert redact_value("x outer-inner-part-outer y") == f"x {MASK} y"
+
+
+def test_the_password_of_a_url_alone_is_a_secret() -> None:
+    register_secret("postgresql://me:hunter%402hunter@db.example/x")
+    assert redact_value("password hunter%402hunter or hunter@2hunter") == f"password {MASK} or {MASK}"
+
+
+def test_renewed_tokens_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redact, "MOST", 3)
+    for number in range(5):
+        register_secret(f"token-{number}")
+    assert [redact_value(f"token-{number}") for number in range(5)] == ["token-0", "token-1", *[MASK] * 3]
 
 
 def test_too_short_to_be_a_secret() -> None:
