@@ -164,8 +164,7 @@ class Completer:
             await self._refused(ends[0], error)
             return []
         for end in ends:
-            status = end.archived.observation.status or "none"
-            self._means.metrics.ends.labels(self._source.name, status).inc()
+            self._means.metrics.ended(self._source.name, end.archived.observation.status or Status.FAILED)
         return ends
 
     async def _refused(self, end: End, error: psycopg.DatabaseError) -> None:

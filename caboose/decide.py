@@ -31,7 +31,7 @@ def decide(seen: Observation, thread: Thread | None) -> Todo:
     if seen.status.ended:
         return Todo.FORGET if over and thread.told else Todo.COMPLETE
     if over:
-        return Todo.STOP if seen.status is not Status.INFO else Todo.WRITE
+        return _afterwards(seen.status, thread)
     return _progress(seen.status, thread.status)
 
 
@@ -40,6 +40,13 @@ def _without_thread(seen: Observation) -> Todo:
     if seen.status is None or seen.status is Status.INFO:
         return Todo.NOTHING
     return Todo.FORGET if seen.status.ended else Todo.STOP
+
+
+def _afterwards(seen: Status, thread: Thread) -> Todo:
+    """What runs though its thread is over; old news of an execution whose end we have seen are no reason."""
+    if seen is Status.INFO:
+        return Todo.WRITE
+    return Todo.NOTHING if thread.seen_ended else Todo.STOP
 
 
 def _progress(seen: Status, thread: Status) -> Todo:

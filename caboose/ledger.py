@@ -8,17 +8,27 @@ from uuid import UUID
 
 import psycopg
 from psycopg import AsyncConnection
-from psycopg.rows import class_row, dict_row
+from psycopg import errors as refusals
+from psycopg.rows import AsyncRowFactory, class_row, dict_row
 
 from caboose.callbacks import Ended, Planned
 from caboose.source import Beat, Observation
-from switchyard.errors import DatabaseUnavailable
+from switchyard.errors import ConfigError, DatabaseUnavailable
 from switchyard.ledger import clean
 from switchyard.ledger.connect import connect
 from switchyard.ledger.queries import query
 from switchyard.status import Status
 
 Row = TypeVar("Row")
+
+# No schema, an older one, or a role that may not: nothing that waiting would mend.
+_NOT_OURS = (
+    refusals.UndefinedTable,
+    refusals.UndefinedColumn,
+    refusals.UndefinedFunction,
+    refusals.InvalidSchemaName,
+    refusals.InsufficientPrivilege,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +45,8 @@ class Thread:
     action_name: str
     workflow: str | None
     correlation_id: str | None
-    told: bool  # caboose wrote the observed status for the observed run before
+    told: bool  # the observed end of the observed run is in the ledger already
+    seen_ended: bool  # some end of the observed run's execution is
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", Status(self.status))
@@ -112,7 +123,7 @@ class Ledger:
             async with connection.transaction():
                 yield
         except psycopg.OperationalError as error:
-            raise await self._lost(error) from error
+            raise _unavailable(error) from error
 
     async def threads_of(self, seen: Sequence[Observation]) -> dict[int, Thread]:
         """The threads by the place of the observation; what has none is not in it."""
@@ -226,27 +237,34 @@ class Ledger:
         }
         await self._dicts("keep_worker", values)
 
+    async def change(self, name: str, values: Mapping[str, Any]) -> int:
+        """One named statement that changes rows; how many it gave back."""
+        return len(await self._dicts(name, values))
+
     async def _uuids(self, name: str, runs: Mapping[UUID, int]) -> set[UUID]:
         rows = await self._dicts(name, {"uuids": list(runs), "runs": list(runs.values())})
         return {row["action_uuid"] for row in rows}
 
     async def _rows(self, kind: type[Row], name: str, values: Mapping[str, Any]) -> list[Row]:
-        connection = await self._open()
-        try:
-            async with connection.cursor(row_factory=class_row(kind)) as cursor:
-                await cursor.execute(query("caboose", name), values)
-                return await cursor.fetchall()
-        except psycopg.OperationalError as error:
-            raise await self._lost(error) from error
+        return await self._execute(class_row(kind), name, values)
 
     async def _dicts(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return await self._execute(dict_row, name, values)
+
+    async def _execute(
+        self, factory: AsyncRowFactory[Row], name: str, values: Mapping[str, Any]
+    ) -> list[Row]:
         connection = await self._open()
         try:
-            async with connection.cursor(row_factory=dict_row) as cursor:
+            async with connection.cursor(row_factory=factory) as cursor:
                 await cursor.execute(query("caboose", name), values)
                 return await cursor.fetchall() if cursor.description else []
         except psycopg.OperationalError as error:
-            raise await self._lost(error) from error
+            raise _unavailable(error) from error
+        except _NOT_OURS as error:
+            raise ConfigError(
+                f"the ledger cannot be used: {_line(error)}; see `switchyard migrate`"
+            ) from error
 
     async def _open(self) -> AsyncConnection[Any]:
         if self._connection is None or self._connection.closed:
@@ -262,6 +280,11 @@ class Ledger:
             await self.close()
             raise
 
-    async def _lost(self, error: psycopg.OperationalError) -> DatabaseUnavailable:
-        """Deadlocks and serialisation failures are worth another try too; only a broken connection goes."""
-        return DatabaseUnavailable(" ".join(str(error).split()) or type(error).__name__)
+
+def _unavailable(error: psycopg.OperationalError) -> DatabaseUnavailable:
+    """Deadlocks and serialisation failures are among them: all are worth another try."""
+    return DatabaseUnavailable(_line(error) or type(error).__name__)
+
+
+def _line(error: psycopg.Error) -> str:
+    return (str(error).strip().splitlines() or [""])[0]

@@ -3,6 +3,7 @@
 from prometheus_client import CollectorRegistry
 
 from switchyard.runtime.metrics import Metrics
+from switchyard.status import Status
 
 
 class CabooseMetrics:
@@ -20,3 +21,16 @@ class CabooseMetrics:
         self.notices = metrics.counter("notices", "Things put into the inbox", ["kind"])
         self.waiting = metrics.gauge("waiting", "Ends that wait for the store or a lock", ["source"])
         self.archive_seconds = metrics.histogram("archive_seconds", "Writing one archive")
+        self._done = self._failed = 0
+
+    def ended(self, source: str, status: Status) -> None:
+        """An end was recorded."""
+        self.ends.labels(source, status).inc()
+        if status is Status.SUCCESSFUL:
+            self._done += 1
+        else:
+            self._failed += 1
+
+    def ends_by_success(self) -> tuple[int, int]:
+        """How many succeeded, and how many did not."""
+        return self._done, self._failed

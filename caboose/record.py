@@ -95,7 +95,9 @@ def _event(end: End, *, retried: bool) -> Event:
     if seen.fatal:
         detail["fatal"] = True
     if retried:
-        return Event(seen.uuid, seen.run, Status.INFO, seen.error, None, {**detail, "failed": True})
+        return Event(
+            seen.uuid, seen.run, Status.INFO, seen.error, None, {**detail, "ended": str(seen.status)}
+        )
     return Event(seen.uuid, seen.run, seen.status, seen.error, None, detail)
 
 

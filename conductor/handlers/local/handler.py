@@ -8,6 +8,7 @@ from conductor.handler import HandlerContext, Work
 from conductor.handlers.local.launch import Launched, launch
 from conductor.handlers.prepare import Prepared, prepare
 from switchyard.config.actions.local import LocalAction
+from switchyard.config.command import split_command
 from switchyard.config.secrets import SecretRef
 from switchyard.outcome import HandedOver, Invalid, Outcome, Retry
 from switchyard.places import environment
@@ -34,7 +35,7 @@ class LocalHandler:
         prepared = await prepare(work, self._context)
         if not isinstance(prepared, Prepared):
             return prepared
-        argv = prepared.workflow.template or self._action.default_template
+        argv = split_command(prepared.workflow.template or self._action.default_template or ())
         if not argv:
             return Invalid(f"the workflow {work.workflow!r} has no command")
         try:

@@ -1,14 +1,16 @@
--- threads_of: what the ledger says of executions that a source told of, and whether that end was written already
+-- threads_of: what the ledger says of executions that a source told of, and which of their ends it has already
 select s.place, t.action_uuid, t.status::text as status, t.run, t.attempt, t.tries, t.lock_id,
   a.action_name, a.workflow, a.correlation_id,
-  exists (
-    select from switchyard.event e
-    where e.action_uuid = s.action_uuid and e.run = s.run and e.source = 'caboose' and e.status::text = s.status
-  ) as told
+  coalesce(s.status = any (known.ends), false) as told, known.ends is not null as seen_ended
 from unnest(%(uuids)s::uuid[], %(runs)s::integer[], %(statuses)s::text[]) with ordinality
   as s (action_uuid, run, status, place)
 join switchyard.thread t using (action_uuid)
-join switchyard.action a using (action_uuid);
+join switchyard.action a using (action_uuid)
+cross join lateral (
+  -- The failure of a run that is followed by another is told as INFO.
+  select array_agg(coalesce(e.detail ->> 'ended', e.status::text)) as ends from switchyard.event e
+  where e.action_uuid = s.action_uuid and e.run = s.run and e.source = 'caboose' and e.detail ? 'archive'
+) as known;
 
 -- insert_events: events of executions; the attempt is the thread's, but 0 for a run that is opened
 insert into switchyard.event (action_uuid, status, run, attempt, source, error, retry_seconds, detail)
@@ -117,3 +119,16 @@ values (%(worker)s, 'assessment', %(host)s, %(done)s, %(failed)s, %(rate)s, case
 on conflict (worker_id) do update
 set beat_at = now(), lost_at = null, done = greatest(w.done, excluded.done),
   failed = greatest(w.failed, excluded.failed), rate = excluded.rate, ended_at = coalesce(w.ended_at, excluded.ended_at);
+
+-- register: a caboose counts as started once its row is there
+insert into switchyard.worker (worker_id, kind, host, pid, version, config_hash, state)
+values (%(worker)s, 'caboose', %(host)s, %(pid)s, %(version)s, %(config_hash)s, %(state)s::jsonb)
+on conflict (worker_id) do update set beat_at = now(), lost_at = null, state = excluded.state;
+
+-- beat: it lives
+update switchyard.worker set beat_at = now(), lost_at = null, done = %(done)s, failed = %(failed)s, rate = %(rate)s
+where worker_id = %(worker)s and ended_at is null
+returning worker_id;
+
+-- end_worker: it ended in good order
+update switchyard.worker set ended_at = now(), beat_at = now() where worker_id = %(worker)s;

@@ -123,6 +123,7 @@ async def test_forgetting_waits_for_the_threads_lock(world: World) -> None:
         await world.tell()
         assert world.thread(uuid)["status"] == "SUCCESSFUL"
         assert path.exists(), "a conductor may be about to submit it"
+        conductor.execute("select pg_advisory_unlock(switchyard.uuid_lock(%s))", [uuid])
     await world.completer.run_once()
     assert not path.exists()
     assert world.database.execute("select count(*) from pg_locks where locktype = 'advisory'") == [(0,)]
@@ -239,6 +240,26 @@ async def test_an_execution_whose_action_ended_is_stopped_and_noted_once(world: 
     assert (path / "stop").exists()
     await world.tell(running)
     assert [event[0] for event in world.events(uuid)].count("INFO") == 1
+
+
+async def test_running_told_after_the_end_is_old_news(world: World) -> None:
+    uuid = world.queued(world.submit())
+    world.exited(uuid)
+    await world.tell()
+    await world.tell(Observation(uuid, 1, Status.RUNNING))
+    assert [event[0] for event in world.events(uuid)] == ["QUEUED", "SUCCESSFUL"]
+
+
+async def test_a_failure_that_is_told_again_after_the_retry_is_only_forgotten(world: World) -> None:
+    uuid = world.queued(world.submit("stubborn"))
+    path = world.exited(uuid, 1)
+    (seen,) = world.source._scan()
+    await world.tell(seen)
+    world.exited(uuid, 1)
+    before = world.events(uuid)
+    await world.tell(seen)
+    assert world.events(uuid) == before
+    assert not path.exists()
 
 
 async def test_an_execution_of_an_older_run_is_stopped(world: World) -> None:

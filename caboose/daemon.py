@@ -1,0 +1,147 @@
+"""`caboose run`: the loops of one caboose, started in order, watched, stopped in order."""
+
+import asyncio
+import math
+import random
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+
+from caboose.archive import Archive
+from caboose.cancel import Ears
+from caboose.complete import Completer, Means
+from caboose.due import DueSweep
+from caboose.intake import Intake
+from caboose.ledger import Ledger
+from caboose.metrics import CabooseMetrics
+from caboose.presence import Presence
+from caboose.reconcile import Reconcile
+from caboose.record import Recorder
+from caboose.sources.build import Served, build
+from caboose.territory import Territory
+from caboose.timeouts import Timeouts
+from switchyard.config.config import Config
+from switchyard.execution import Shard
+from switchyard.runtime.health import HealthServer
+from switchyard.runtime.log import get_logger
+from switchyard.runtime.loop import Loop, Runner, run_together
+from switchyard.store import open_store
+
+log = get_logger(__name__)
+
+
+class Daemon:
+    """One caboose with one configuration, from `serve` to `stop`."""
+
+    def __init__(self, config: Config, kinds: Sequence[str], shard: Shard) -> None:
+        self._config = config
+        self._url = config.database.conninfo()
+        self._metrics = CabooseMetrics()
+        store = open_store(config.store)
+        archive = Archive(store, config.caboose.max_output, self._metrics)
+        self._means = Means(config, archive, Recorder(config, random.Random()), self._metrics)  # noqa: S311
+        self._served = build(config, kinds, shard, store)
+        sources = {name: served.source for served in self._served for name in served.names}
+        self._territory = Territory.of(config, sources, shard)
+        self._ledgers: list[Ledger] = []
+        self._presence = Presence(self._ledger("presence"), config, self._metrics, sorted(sources))
+        self._runners: list[Runner] = []
+        self._listeners: list[Runner] = []
+
+    async def serve(self) -> None:
+        """Until `stop`. The row is there before anything is done, and closed after everything is."""
+        async with AsyncExitStack() as stack:
+            for ledger in self._ledgers:
+                stack.push_async_callback(ledger.close)
+            await self._presence.register()
+            stack.push_async_callback(self._presence.end)
+            for served in self._served:
+                await served.source.start()
+                stack.push_async_callback(served.source.close)
+            self._wire()
+            for ledger in self._ledgers:
+                stack.push_async_callback(ledger.close)
+            await stack.enter_async_context(self._health())
+            log.info("caboose is up", sources=[served.source.name for served in self._served])
+            await self._run()
+        log.info("caboose ended")
+
+    def stop(self) -> None:
+        """Take nothing more in, finish what is in hand."""
+        for runner in self._runners:
+            runner.stop()
+
+    def _wire(self) -> None:
+        due = self._runner(DueSweep(self._ledger("due"), self._territory, self._means))
+        self._runner(Timeouts(self._ledger("timeouts"), self._territory, self._means, due.wake))
+        self._runner(self._presence)
+        self._listener(Ears(self._url, due.wake))
+        for served in self._served:
+            intake = Intake(served.source, 2 * self._config.caboose.batch)
+            name = served.source.name
+            completer = Completer(served.source, intake, self._ledger(f"complete {name}"), self._means)
+            intake.on_arrival = self._runner(completer).wake
+            self._listener(intake)
+            self._runner(self._reconcile(served, intake))
+
+    def _reconcile(self, served: Served, intake: Intake) -> Reconcile:
+        ledger = self._ledger(f"reconcile {served.source.name}")
+        return Reconcile(
+            *(served.source, served.names, ledger, intake),
+            grace=served.grace,
+            silent=served.silent,
+            every=served.every,
+        )
+
+    async def _run(self) -> None:
+        """The listeners wait for others and are cancelled at the end; the runners finish their step."""
+        listening = [asyncio.create_task(listener.run()) for listener in self._listeners]
+        working = asyncio.create_task(run_together(self._runners))
+        try:
+            done, _ = await asyncio.wait([working, *listening], return_when=asyncio.FIRST_COMPLETED)
+            self.stop()
+            await asyncio.wait([working], timeout=self._config.caboose.grace)
+        finally:
+            for task in (*listening, working):
+                task.cancel()
+            await asyncio.gather(*listening, working, return_exceptions=True)
+        for task in done:
+            task.result()
+
+    def _runner(self, loop: Loop) -> Runner:
+        runner = Runner(loop)
+        self._runners.append(runner)
+        return runner
+
+    def _listener(self, loop: Loop) -> None:
+        # It may wait for ever: that nothing comes does not mean that it is stuck.
+        self._listeners.append(Runner(loop, stall_after=math.inf))
+
+    def _ledger(self, name: str) -> Ledger:
+        ledger = Ledger(self._url, f"caboose {name}")
+        self._ledgers.append(ledger)
+        return ledger
+
+    def _health(self) -> "HealthServer | _Silent":
+        health = self._config.caboose.health
+        if health.port is None:
+            return _Silent()
+        return HealthServer(health.host, health.port, self._live, self._ready, self._metrics.registry)
+
+    def _live(self) -> bool:
+        return all(runner.alive() for runner in self._runners)
+
+    async def _ready(self) -> Mapping[str, bool | str]:
+        checks: dict[str, bool | str] = {"database": self._presence.fresh}
+        for served in self._served:
+            checks[served.source.name] = await served.source.ready()
+        return checks
+
+
+class _Silent:
+    """No health server was asked for."""
+
+    async def __aenter__(self) -> None:
+        return None
+
+    async def __aexit__(self, *_: object) -> None:
+        return None

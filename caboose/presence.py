@@ -1,0 +1,68 @@
+"""Caboose's own row among the workers: there before it works, beating while it lives, closed when it ends."""
+
+import json
+import os
+import socket
+import time
+from uuid import uuid4
+
+from caboose.ledger import Ledger
+from caboose.metrics import CabooseMetrics
+from switchyard import __version__
+from switchyard.config.config import Config
+from switchyard.errors import SwitchyardError
+from switchyard.runtime.log import get_logger
+
+log = get_logger(__name__)
+
+
+class Presence:
+    """The loop that beats. A row that was swept or marked lost is written anew: we are here."""
+
+    name = "presence"
+
+    def __init__(self, ledger: Ledger, config: Config, metrics: CabooseMetrics, serves: list[str]) -> None:
+        self._ledger = ledger
+        self._config = config
+        self._metrics = metrics
+        self._state = json.dumps({"serves": serves})
+        self._began = time.monotonic()
+        self._beaten = float("-inf")
+        self.worker = uuid4()
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the database took a beat lately."""
+        return time.monotonic() - self._beaten < 3 * self._config.workers.beat
+
+    async def register(self) -> None:
+        """Write the row."""
+        await self._ledger.change(
+            "register",
+            {
+                "worker": self.worker,
+                "host": socket.gethostname(),
+                "pid": os.getpid(),
+                "version": __version__,
+                "config_hash": self._config.fingerprint(),
+                "state": self._state,
+            },
+        )
+        self._beaten = time.monotonic()
+
+    async def run_once(self) -> float | None:
+        """One beat."""
+        done, failed = self._metrics.ends_by_success()
+        rate = round((done + failed) / max(time.monotonic() - self._began, 1.0), 3)
+        values = {"worker": self.worker, "done": done, "failed": failed, "rate": rate}
+        if not await self._ledger.change("beat", values):
+            await self.register()
+        self._beaten = time.monotonic()
+        return self._config.workers.beat
+
+    async def end(self) -> None:
+        """Close the row; where the database is away, the row counts as lost, and that is all."""
+        try:
+            await self._ledger.change("end_worker", {"worker": self.worker})
+        except SwitchyardError as error:
+            log.warning("the worker's row could not be closed", error=str(error))

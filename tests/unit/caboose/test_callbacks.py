@@ -1,0 +1,106 @@
+"""What follows an end: planned from the configuration alone, the same every time."""
+
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from caboose.callbacks import Ended, callback_uuid, evaluate, plan
+from switchyard.config.callbacks import Callback, Value
+from switchyard.status import ENDS, Status
+
+U = UUID("0190163d-8694-739b-aea5-966c26f8ad91")
+AT = datetime(2026, 3, 1, 12, 0, 0, 123000, tzinfo=UTC)
+
+
+def ended(status: Status = Status.SUCCESSFUL, run: int = 1, own: Any = ()) -> Ended:
+    return Ended(U, run, status, "why", "run", "flow", 50, "c-1", AT, AT, {"x": 1}, own)
+
+
+def callback(**more: Any) -> Callback:
+    return Callback.model_validate({"name": "done", "action": "hook", **more})
+
+
+@given(st.integers(1, 1000), st.text(max_size=20), st.integers(0, 10**6) | st.none())
+def test_a_callbacks_uuid_is_version_7_of_the_end_and_always_the_same(
+    run: int, name: str, item: int | None
+) -> None:
+    uuid = callback_uuid(ended(run=run), "configured", name, item)
+    assert uuid == callback_uuid(ended(run=run), "configured", name, item)
+    assert uuid.version == 7
+    assert uuid.variant == "specified in RFC 4122"
+    assert uuid.int >> 80 == int(AT.timestamp() * 1000)
+
+
+def test_every_item_of_every_callback_of_every_run_has_a_uuid_of_its_own() -> None:
+    made = {
+        callback_uuid(ended(run=run), origin, name, item)
+        for run in (1, 2)
+        for origin in ("configured", "own 0")
+        for name in ("a", "b")
+        for item in (None, *range(500))
+    }
+    assert len(made) == 2 * 2 * 2 * 501
+
+
+@pytest.mark.parametrize("status", sorted(ENDS))
+def test_failed_stands_for_every_unsuccessful_end(status: Status) -> None:
+    planned = list(plan(ended(status), [callback(when=["failed"])], None))
+    assert bool(planned) == (status is not Status.SUCCESSFUL)
+    planned = list(plan(ended(status), [callback(when_not=["failed"])], None))
+    assert bool(planned) == (status is Status.SUCCESSFUL)
+
+
+def test_items_are_planned_one_at_a_time() -> None:
+    features = ({"id": number} for number in range(10**9))
+    output = {"features": list(islice(features, 3))}
+    each = callback(
+        **{"for": "items", "parameters": {"id": {"path": "$.item.id"}, "x": {"path": "$.input.x"}}}
+    )
+    planned = plan(ended(), [each], output)
+    assert next(planned).parameters == {"item": {"id": 0}, "id": 0, "x": 1}
+    assert [one.parameters["id"] for one in planned] == [1, 2]
+
+
+@pytest.mark.parametrize("output", [None, {}, [], "text", 5, {"features": None}, {"features": "abc"}])
+def test_an_output_without_items_gives_none(output: Any) -> None:
+    assert list(plan(ended(), [callback(**{"for": "items"})], output)) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ({"value": {"a": [1]}}, {"a": [1]}),
+        ({"path": "$.output.n"}, 7),
+        ({"path": "$.output.missing"}, None),
+        ({"path": "$.output.missing", "default": 3}, 3),
+        ({"path": "$.output.list[*]"}, [1, 2]),
+        ({"path": "$.output.list[?@ > 1]"}, [2]),
+        ({"path": "$.workflow.status"}, "SUCCESSFUL"),
+    ],
+)
+def test_values(value: dict[str, Any], found: Any) -> None:
+    document = ended().document({"n": 7, "list": [1, 2]})
+    assert evaluate(Value.model_validate(value), document) == found
+
+
+def test_the_priority_is_the_parents_unless_it_has_its_own() -> None:
+    first, second = plan(ended(), [callback(), callback(name="b", priority=3)], None)
+    assert (first.priority, second.priority) == (50, 3)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=10),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+        max_leaves=8,
+    )
+)
+def test_whatever_a_caller_writes_as_a_callback_is_planned_or_seen(written: Any) -> None:
+    for planned in plan(ended(own=[written]), [], None):
+        assert planned.action_name
+        assert planned.callback

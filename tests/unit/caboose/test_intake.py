@@ -1,0 +1,71 @@
+"""What waits to be dealt with: bounded, in order, and never the same twice."""
+
+from uuid import UUID
+
+from caboose.intake import Intake
+from caboose.source import Observation
+from caboose.sources.local import LocalSource
+from switchyard.config.actions.local import LocalAction
+from switchyard.status import Status
+
+U = UUID("0190163d-8694-739b-aea5-966c26f8ad91")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def intake(room: int = 10) -> tuple[Intake, Clock]:
+    clock = Clock()
+    return Intake(LocalSource(LocalAction()), room, clock), clock
+
+
+def running(run: int = 1) -> Observation:
+    return Observation(U, run, Status.RUNNING)
+
+
+async def test_new_ones_wake_the_loop_and_are_taken_in_order() -> None:
+    box, _ = intake()
+    woken: list[None] = []
+    box.on_arrival = lambda: woken.append(None)
+    for run in (1, 2, 3):
+        await box.put(running(run))
+    assert len(woken) == 3
+    assert box.next_in() == 0.0
+    assert [seen.run for seen in box.take(2) if isinstance(seen, Observation)] == [1, 2]
+    assert len(box.take(2)) == 1
+    assert box.next_in() is None
+
+
+async def test_what_is_put_back_comes_again_when_it_is_due() -> None:
+    box, clock = intake()
+    box.put_back([running()], 5.0)
+    assert box.take(9) == []
+    assert box.next_in() == 5.0
+    clock.now = 5.0
+    assert box.next_in() == 0.0
+    assert box.take(9) == [running()]
+    assert box.waiting == 0
+
+
+async def test_the_same_told_twice_waits_once_but_a_message_is_like_no_other() -> None:
+    box, _ = intake()
+    box.put_back([running(), running()], 1.0)
+    assert box.waiting == 1
+    message = Observation(U, 1, Status.RUNNING, handle="receipt")
+    box.put_back([message, message], 1.0)
+    assert box.waiting == 3
+
+
+async def test_nothing_new_is_taken_while_too_much_waits() -> None:
+    box, clock = intake(room=2)
+    box.put_back([running(1), running(2)], 5.0)
+    await box.put(running(3))
+    assert box.take(9) == []
+    assert box.next_in() == 5.0, "an arrival alone helps nobody"
+    clock.now = 5.0
+    assert len(box.take(9)) == 3
