@@ -37,6 +37,7 @@ _SERVER = {
     "tcp_keepalives_count": "3",
     "tcp_user_timeout": "10s",
     "timezone": "UTC",
+    "jit": "off",  # compiling a plan over all partitions takes seconds, running it milliseconds
 }
 
 

@@ -56,7 +56,7 @@ class Template:
     def clone(self) -> Iterator[Database]:
         """A copy of the template for as long as the block lasts."""
         template, name = self.name(), f"{self.prefix}_{next(_number)}"
-        self._admin("create database {} template {}", name, template)
+        self._admin("create database {} template {} strategy file_copy", name, template)
         try:
             yield Database(name, self.server.url(name))
         finally:

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import IO
 
 PATIENCE = 5.0
+MEMORY = Path("/dev/shm")
+ROOM = 4 << 30
 
 
 @functools.cache
@@ -47,12 +49,17 @@ def release(kind: str, name: object) -> None:
     _pipe().write(f"- {kind} {name}\n")
 
 
-def scratch(name: str) -> Path:
-    """A new temporary folder that any user may enter; `discard` it in the end."""
-    folder = Path(tempfile.mkdtemp(prefix=f"switchyard-{name}-"))
+def scratch(name: str, *, memory: bool = False) -> Path:
+    """A new temporary folder that any user may enter, in memory where that can be; `discard` it in the end."""
+    base = MEMORY if memory and _roomy(MEMORY) else None
+    folder = Path(tempfile.mkdtemp(prefix=f"switchyard-{name}-", dir=base))
     folder.chmod(0o755)
     watch("folder", folder)
     return folder
+
+
+def _roomy(folder: Path) -> bool:
+    return os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > ROOM
 
 
 def discard(folder: Path) -> None:

@@ -58,7 +58,7 @@ class Server:
     def __init__(
         self, binaries: Path, settings: Mapping[str, str], *, primary: "Server | None" = None
     ) -> None:
-        self.folder = guardian.scratch("postgres")
+        self.folder = guardian.scratch("postgres", memory=settings is UNSAFE)
         self.data = self.folder / "data"
         self.port = free_port()
         self.user = ROOTLESS if os.geteuid() == 0 else None
