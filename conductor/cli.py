@@ -12,7 +12,7 @@ from conductor.engine import Engine
 from switchyard.cli.options import ConfigFile
 from switchyard.config.load import find, load
 from switchyard.errors import SwitchyardError
-from switchyard.runtime import log
+from switchyard.runtime import log, tracing
 from switchyard.runtime.signals import handled_in_loop
 
 app = typer.Typer(
@@ -59,15 +59,22 @@ def _engine(config: Path | None, actions: str | None) -> Engine:
     path = find(config, os.environ)
     loaded = load(path)
     log.configure(json=loaded.log.json_lines, level=loaded.log.level)
+    tracing.configure("conductor")
     names = [name.strip() for name in (actions or "").split(",") if name.strip()]
     return Engine(loaded, path, names)
 
 
 async def _run(engine: Engine) -> None:
-    with handled_in_loop(engine.stop, engine.reload):
-        await engine.run()
+    try:
+        with handled_in_loop(engine.stop, engine.reload):
+            await engine.run()
+    finally:
+        tracing.close()
 
 
 async def _once(engine: Engine) -> None:
-    with handled_in_loop(engine.stop):
-        await engine.once()
+    try:
+        with handled_in_loop(engine.stop):
+            await engine.once()
+    finally:
+        tracing.close()

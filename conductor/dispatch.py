@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from uuid import UUID
 
 from conductor.handler import Handler, Work
-from conductor.trace import span
 from switchyard.outcome import Outcome, Retry
 from switchyard.runtime.log import bound, get_logger
+from switchyard.runtime.tracing import Step, span
 
 log = get_logger(__name__)
 
@@ -100,12 +101,25 @@ class Flights:
         self._tell()
 
     async def _outcome(self, work: Work) -> Outcome:
-        with span("dispatch", work):
+        with _traced(work) as step:
             try:
                 async with asyncio.timeout(self._timeout):
-                    return await self._handler.dispatch(work)
+                    outcome = await self._handler.dispatch(work)
             except TimeoutError:
-                return Retry(f"no outcome within {self._timeout:g} s")
+                outcome = Retry(f"no outcome within {self._timeout:g} s")
             except Exception as error:
                 log.exception("a dispatch raised", action=work.action_name)
-                return Retry(f"{type(error).__name__}: {error}")
+                outcome = Retry(f"{type(error).__name__}: {error}")
+            step.set("outcome", type(outcome).__name__)
+            return outcome
+
+
+def _traced(work: Work) -> AbstractContextManager[Step]:
+    return span(
+        "dispatch",
+        action_uuid=work.uuid,
+        correlation_id=work.correlation_id,
+        parent_uuid=work.parent_uuid,
+        action=work.action_name,
+        attempt=work.attempt,
+    )

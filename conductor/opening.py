@@ -57,10 +57,12 @@ async def refuse_pooling(url: str) -> None:
         raise
     try:
         [[backend, _]] = await first.rows(BACKEND)
-        if backend == first.announced_pid:
-            return
-        if backend != await _again_among_others(url, first):
+        if backend != first.announced_pid and backend != await _again_among_others(url, first):
             raise NotDirect(POOLED)
+    except psycopg.Error as error:
+        if (error.sqlstate or "")[:2] in ("26", "42"):  # a prepared statement that another session has
+            raise NotDirect(POOLED) from error
+        raise
     finally:
         await first.close()
 

@@ -8,13 +8,14 @@ import psycopg
 
 from conductor.claim import Claim, unlock
 from conductor.dispatch import Landed
-from conductor.handler import Batch, BatchHandler
+from conductor.handler import Batch, BatchHandler, Work
 from conductor.line import Line
 from conductor.registry import Registration
 from conductor.session import Session
 from conductor.settle import Row, rows_of, settle, settle_all
 from conductor.verdict import RUNNING
 from switchyard.outcome import Outcome, Retry
+from switchyard.runtime import tracing
 from switchyard.runtime.log import get_logger
 
 log = get_logger(__name__)
@@ -35,6 +36,7 @@ class Outbox:
         self._clock = clock
         self._rows: list[Row] = []
         self._backed_off = False
+        self._traced: dict[UUID, Work] = {}
         self.again_at = 0.0
         self.refused = False  # the server takes no writes now: dispatch nothing more
 
@@ -60,6 +62,8 @@ class Outbox:
             self._line.metrics.dispatch_seconds.labels(self._line.name).observe(one.seconds)
             verdict = self._line.judge.verdict(one.outcome, work.attempt)
             self._rows.append(Row(work.uuid, work.run, work.attempt, one.lock, verdict))
+            if tracing.enabled():
+                self._traced[work.uuid] = work
 
     def add_rows(self, rows: Sequence[Row]) -> None:
         """Rows that somebody else has judged."""
@@ -80,6 +84,7 @@ class Outbox:
         if not self._rows or self._clock() < self.again_at:
             return
         rows, self._rows = self._rows, []
+        began = self._clock()
         try:
             done = await settle(self._session, rows)
         except BaseException:
@@ -89,6 +94,7 @@ class Outbox:
         self._note(done.refused)
         for row in done.written:
             self._count(row.verdict.status, 1)
+            self._trace(row, self._clock() - began)
         if done.written:
             await unlock(self._session, [row.lock for row in done.written])
 
@@ -128,6 +134,18 @@ class Outbox:
             return
         self._count(verdict.status, len(claimed))
         await unlock(self._session, claimed.locks)
+
+    def _trace(self, row: Row, seconds: float) -> None:
+        work = self._traced.pop(row.uuid, None)
+        if work is not None:
+            tracing.mark(
+                "outcome",
+                seconds=seconds,
+                action_uuid=work.uuid,
+                correlation_id=work.correlation_id,
+                parent_uuid=work.parent_uuid,
+                status=row.verdict.status,
+            )
 
     def _count(self, status: str, times: int) -> None:
         self._line.metrics.dispatches.labels(self._line.name, status).inc(times)

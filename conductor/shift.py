@@ -24,6 +24,7 @@ from conductor.settle import Row, rows_of
 from conductor.verdict import Verdict
 from switchyard.config.conductor import Conductor
 from switchyard.ledger.queries import query
+from switchyard.runtime import tracing
 from switchyard.runtime.log import get_logger
 
 log = get_logger(__name__)
@@ -137,16 +138,17 @@ class Shift:
             return
         self._bell.looking()
         held = Uuids.of(self._flights.held() + self._outbox.held())
+        began = self._clock()
         claimed, look = await claim(self._session, self._line.name, wanted, held)
         self._bell.looked(look)
         self._looked_empty = look.claimed == 0
         await self._line.put_back(self._session, wanted - look.claimed)
         if look.claimed:
             self._line.metrics.claims.labels(self._line.name).inc(look.claimed)
-            await self._start(claimed)
+            await self._start(claimed, self._clock() - began)
             await self._ring_peers()
 
-    async def _start(self, claimed: Claim) -> None:
+    async def _start(self, claimed: Claim, seconds: float) -> None:
         if self._line.batch_handler is not None:
             await self._outbox.batch(self._line.batch_handler, claimed)
             if self._outbox.backed_off():
@@ -157,6 +159,13 @@ class Shift:
         if self._line.at_most_once:
             await self._outbox.running(claimed)
         for work, lock in zip(works, claimed.locks.values(), strict=True):
+            tracing.mark(
+                "claim",
+                seconds=seconds,
+                action_uuid=work.uuid,
+                correlation_id=work.correlation_id,
+                parent_uuid=work.parent_uuid,
+            )
             self._flights.start(work, lock)
 
     async def _ring_peers(self) -> None:
