@@ -6,7 +6,7 @@ is turned into the reference that it is, so that its value never becomes part of
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from switchyard.config.document import Document
@@ -17,19 +17,11 @@ from switchyard.config.secrets import is_reference
 PREFIX = "SWITCHYARD_"
 
 
-def apply_environment(document: Document, environ: Mapping[str, str], known: Iterable[str]) -> None:
-    """Lay every SWITCHYARD_ variable that names a known section over the document."""
-    sections = {name: name for name in known}
+def apply_environment(document: Document, environ: Mapping[str, str], sections: Collection[str]) -> None:
+    """Lay every SWITCHYARD_ variable that names a section over the document, by name."""
     for variable in sorted(environ):
-        segments = variable.upper().removeprefix(PREFIX).lower().split("__")
-        if not variable.upper().startswith(PREFIX):
-            continue
-        place = Place(f"environment {variable}")
-        if segments[0] in sections:
-            _apply(document, segments, environ[variable], variable, place)
-        elif len(segments) > 1:
-            message = f"there is no section {segments[0]!r}{nearest(segments[0], sections)}"
-            document.problems.append(Problem((segments[0],), message, place))
+        if variable.upper().startswith(PREFIX):
+            _apply(document, variable, environ[variable], sections)
 
 
 def apply_flags(document: Document, flags: Mapping[str, Any]) -> None:
@@ -39,8 +31,17 @@ def apply_flags(document: Document, flags: Mapping[str, Any]) -> None:
             put(document, tuple(dotted.split(".")), value, Place(f"flag for {dotted}"))
 
 
-def _apply(document: Document, segments: list[str], text: str, variable: str, place: Place) -> None:
-    path = _matched(document.data, segments)
+def _apply(document: Document, variable: str, text: str, sections: Collection[str]) -> None:
+    segments = variable[len(PREFIX) :].lower().split("__")
+    if segments[0] in sections:
+        _lay(document, _matched(document.data, segments), text, variable)
+    elif len(segments) > 1:
+        message = f"there is no section {segments[0]!r}{nearest(segments[0], sections)}"
+        document.problems.append(Problem((segments[0],), message, Place(f"environment {variable}")))
+
+
+def _lay(document: Document, path: Path, text: str, variable: str) -> None:
+    place = Place(f"environment {variable}")
     if _is_secret(path) and not is_reference(text):
         put(document, path, f"env:{variable}", place)
         return

@@ -1,6 +1,7 @@
 """`local`: hands a workflow to a supervised process that outlives us."""
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,6 @@ from conductor.handler import HandlerContext, Work
 from conductor.handlers.local.launch import Launched, launch
 from conductor.handlers.prepare import Prepared, prepare
 from switchyard.config.actions.local import LocalAction
-from switchyard.config.command import split_command
 from switchyard.config.secrets import SecretRef
 from switchyard.outcome import HandedOver, Invalid, Outcome, Retry
 from switchyard.places import environment
@@ -35,7 +35,7 @@ class LocalHandler:
         prepared = await prepare(work, self._context)
         if not isinstance(prepared, Prepared):
             return prepared
-        argv = split_command(prepared.workflow.template or self._action.default_template or ())
+        argv = self._action.argv(prepared.workflow.template)
         if not argv:
             return Invalid(f"the workflow {work.workflow!r} has no command")
         try:
@@ -69,5 +69,8 @@ class LocalHandler:
 
     def _environment(self) -> dict[str, str]:
         """As configured and nothing else; references are resolved now, so that a rotated secret is seen."""
+        ours = {name: os.environ[name] for name in self._action.pass_env if name in os.environ}
         given = self._action.env.items()
-        return {name: value.resolve() if isinstance(value, SecretRef) else value for name, value in given}
+        return ours | {
+            name: value.resolve() if isinstance(value, SecretRef) else value for name, value in given
+        }

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from switchyard.config.actions.base import Action
-from switchyard.config.command import Command
+from switchyard.config.command import Command, split_command
 from switchyard.config.model import Model
 from switchyard.config.names import EnvName, LocalPath
 from switchyard.config.secrets import SecretOrText
@@ -35,13 +35,20 @@ class LocalAction(Action):
     command: Command | None = None
     """What is run where a workflow gives no `template`: words, or one text that is split into words."""
     env: Mapping[EnvName, SecretOrText] = {}
-    """The whole environment of the process, beside SWITCHYARD_…; env:NAME passes one of ours on."""
+    """The environment of the process, beside SWITCHYARD_… and `pass_env`: texts, or secrets by reference."""
+    pass_env: tuple[EnvName, ...] = ()
+    """Variables of our own environment that are passed on as they are; for secrets, use `env`."""
     spool: LocalPath = Path("/var/lib/switchyard/spool")
     """The folder that processes run under; it belongs to one host."""
     limits: LocalLimits = LocalLimits()
     """Limits on time and memory."""
     grace: Interval = 10.0
     """Between SIGTERM and SIGKILL when it is stopped."""
+
+    def argv(self, template: str | tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """The words of a workflow's command: its own, else ours; None where neither has one."""
+        words: tuple[str, ...] | None = split_command(template)
+        return words or self.command
 
     @property
     def default_template(self) -> tuple[str, ...] | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from switchyard.config import Problem
+from switchyard.config import LocalAction, Problem
 from tests.unit.config.reading import problems
 
 PARTS = """
@@ -159,3 +159,17 @@ def test_nothing_served_is_worth_a_warning() -> None:
     (problem,) = crosscheck(Parts({}, {}, frozenset()))
     assert problem.warning
     assert "nothing is served" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("template", "argv"),
+    [("a 'b c' --d", ("a", "b c", "--d")), (("a", "b c"), ("a", "b c")), (None, ("default", "command"))],
+)
+def test_a_command_is_words_however_it_is_written(
+    template: str | tuple[str, ...] | None, argv: object
+) -> None:
+    assert LocalAction(command=("default", "command")).argv(template) == argv
+
+
+def test_no_command_at_all() -> None:
+    assert LocalAction().argv(None) is None
