@@ -13,7 +13,7 @@ from caboose.sources.argo.logs import archived_log
 from caboose.sources.argo.observe import Handle, observe, phase_of
 from switchyard.argo.resource import MANAGER, identity, workflows
 from switchyard.cluster.answer import RefusedError
-from switchyard.cluster.client import Cluster
+from switchyard.cluster.client import MERGE_PATCH, Cluster
 from switchyard.errors import Transient
 from switchyard.execution import MANAGED_BY_LABEL, SHARD_LABEL, WHOLE, Shard, name_of, parse_name
 from switchyard.store import Store
@@ -131,10 +131,10 @@ class ArgoSource:
             raise Transient(str(error)) from error
 
     async def _unless_gone(self, method: str, path: str, body: dict[str, Any]) -> None:
-        """404: it is gone. 409: another object bears its name now. Both are what was wanted."""
-        content_type = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        """404: it is gone. 409, or 422 to a patch: another bears its name now. Nothing is left to do."""
+        content_type = MERGE_PATCH if method == "PATCH" else "application/json"
         try:
             await self._cluster.request(method, path, None, body, content_type)
         except RefusedError as error:
-            if error.status not in (404, 409):
+            if error.status not in (404, 409, 422):
                 raise Transient(str(error)) from error

@@ -1,0 +1,100 @@
+"""The lease: one works, one stands by, and takes over."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from caboose.lease import Lease
+from switchyard.cluster.client import Cluster as Client
+from switchyard.cluster.credentials import Credentials
+from switchyard.status import Status
+from tests.cluster.argo.test_source import AT_ONCE, single
+from tests.cluster.argo.watching import Listener, listening, local_store, source, submit
+from tests.parts.argo import Argo
+from tests.parts.kubernetes import Cluster
+from tests.parts.proxy import Proxy
+
+
+@pytest.fixture
+async def client(kubernetes: Cluster) -> AsyncIterator[Client]:
+    client = Client(Credentials(kubernetes.kubeconfig))
+    yield client
+    await client.close()
+
+
+async def test_of_two_only_one_holds_it(client: Client, namespace: str) -> None:
+    pair = [Lease(client, namespace, "caboose", name, duration=2) for name in ("a", "b")]
+    assert sorted(await asyncio.gather(*(lease.tick() for lease in pair))) == [False, True]
+    for _ in range(4):
+        await asyncio.sleep(0.2)
+        await asyncio.gather(*(lease.tick() for lease in pair))
+        assert [lease.held for lease in pair].count(True) == 1
+
+
+async def test_a_released_one_is_taken_at_the_next_look(client: Client, namespace: str) -> None:
+    first, second = (Lease(client, namespace, "caboose", name) for name in ("a", "b"))
+    assert await first.tick()
+    assert not await second.tick()
+    await first.release()
+    assert not first.held
+    assert await second.tick()
+    assert not await first.tick()
+
+
+async def test_a_dead_holder_is_followed_after_the_duration_by_ones_own_clock(
+    client: Client, namespace: str
+) -> None:
+    dead, standby = (Lease(client, namespace, "caboose", name, duration=1) for name in ("a", "b"))
+    assert await dead.tick()
+    began = time.monotonic()
+    while not await standby.tick():
+        assert time.monotonic() - began < 5
+        await asyncio.sleep(0.1)
+    assert time.monotonic() - began >= 1
+    assert not dead.held, "it stopped believing before the other took over"
+
+
+async def test_a_holder_cut_off_stops_believing_before_another_takes_over(
+    client: Client, kubernetes: Cluster, namespace: str
+) -> None:
+    with Proxy(kubernetes.port) as proxy:
+        through = kubernetes.kubeconfig_of(kubernetes.admin_token, "admin", port=proxy.port)
+        far = Client(Credentials(through), timeout=1)
+        cut_off = Lease(far, namespace, "caboose", "a", duration=2)
+        standby = Lease(client, namespace, "caboose", "b", duration=2)
+        assert await cut_off.tick()
+        await asyncio.to_thread(proxy.refuse)
+        began = time.monotonic()
+        while not await standby.tick():
+            assert time.monotonic() - began < 10
+            both = cut_off.held and standby.held
+            assert not both
+            await asyncio.gather(cut_off.tick(), asyncio.sleep(0.1))
+        assert not cut_off.held
+        await far.close()
+
+
+async def test_a_hot_standby_takes_over_within_15_seconds(argo: Argo, namespace: str, tmp_path: Path) -> None:
+    """The leader dies without a word: its listening is cancelled, so it cannot give its lease back."""
+    store, config = local_store(tmp_path), argo.cluster.kubeconfig
+    leader, standby = (source(config, namespace, store, lease=name) for name in ("a", "b"))
+    dying = Listener(leader)
+    task = asyncio.create_task(dying.run())
+    uuid = submit(argo.cluster, namespace, single(AT_ONCE))
+    await dying.until(uuid, Status.SUCCESSFUL)
+    async with listening(standby) as listener:
+        assert leader.answers_for(uuid, {})
+        assert await standby.ready(), "a standby is ready: a rollout must not wait for its turn"
+        assert not standby.answers_for(uuid, {})
+        assert listener.heard == []
+        task.cancel()
+        died = time.monotonic()
+        await listener.until(uuid, Status.SUCCESSFUL, 75)
+        assert time.monotonic() - died < 15 * 5, "15 s promised, with a margin for a busy machine"
+        assert standby.answers_for(uuid, {})
+        assert not leader.answers_for(uuid, {})
+    await asyncio.gather(task, return_exceptions=True)
+    await leader.close()
