@@ -58,3 +58,4 @@ ARGO = GoPart(
     "argo", "github.com/argoproj/argo-workflows/v3", "/cmd/workflow-controller", "manifests/base/crds/minimal"
 )
 VERSITYGW = GoPart("versitygw", "github.com/versity/versitygw", "/cmd/versitygw")
+KUSTOMIZE = GoPart("kustomize", "sigs.k8s.io/kustomize/kustomize/v5", "")
