@@ -1,7 +1,7 @@
 """What an assessment comes to: tables of rows, some with ground, a summary, and where it all came from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from assessment.arrays import Geometries
@@ -27,6 +27,8 @@ class Results:
     summary: Mapping[str, Any]
     provenance: Mapping[str, Any]
     warnings: Sequence[str] = ()
+    shapes: Mapping[str, Geometries] = field(default_factory=dict)
+    """What a map of it should show besides the sites."""
 
     @property
     def main(self) -> Table:

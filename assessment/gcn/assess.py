@@ -1,6 +1,7 @@
 """A newt assessment from end to end. Its sites belong together, with one buffer, so it is one chunk."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,10 @@ def assess_gcn(
     worst = impact.gravest(ponds, found_zones)
     counted = impact.frequency(ponds, worst)
     progress(1.0, "done")
-    return _results(sites, found, counted, _warnings(survey, ponds, worst), origin)
+    shapes = {"buffer": place.buffer, **found_zones}
+    drawn = {name: np.array([shape], dtype=object) for name, shape in shapes.items()}
+    results = _results(sites, found, counted, _warnings(survey, ponds, worst), origin)
+    return replace(results, shapes={**drawn, "ponds": ponds.geometry})
 
 
 def _warnings(survey: Ponds | None, ponds: Ponds, worst: Sequence[str | None]) -> list[str]:

@@ -12,10 +12,8 @@ from typing import Any
 from assessment.output import csv, geojson, geopackage, geoparquet
 from assessment.output.document import document
 from assessment.results import Results, Table
-from switchyard.errors import BadInput
 from switchyard.store import Store
 
-FORMATS = ("csv", "gpkg", "parquet", "geojson")
 OUTPUT = "output.json"
 REPORT = "report.html"
 
@@ -24,15 +22,6 @@ _WRITERS: dict[str, Callable[[Path, Table], None]] = {
     "parquet": geoparquet.write,
     "geojson": geojson.write,
 }
-
-
-def formats_of(names: Sequence[str]) -> tuple[str, ...]:
-    """Formats as asked for; `all` is all of them."""
-    wanted = FORMATS if "all" in names else tuple(dict.fromkeys(names))
-    unknown = [name for name in wanted if name not in FORMATS]
-    if unknown:
-        raise BadInput(f"format {unknown[0]!r} is not known; there are {', '.join(FORMATS)}")
-    return wanted
 
 
 def deliver(

@@ -11,7 +11,6 @@ from urllib.parse import quote, unquote, urlsplit
 from switchyard.errors import ConfigError
 from switchyard.store.file import FileStore
 from switchyard.store.key import vet
-from switchyard.store.s3 import S3Store
 
 
 class Store(Protocol):
@@ -51,7 +50,7 @@ def open_store(url: str) -> Store:
     scheme, place, path = _parts(url)
     if scheme == "file":
         return FileStore(_folder(url, place, path))
-    return S3Store(place, path.strip("/"))
+    return _bucket(place, path.strip("/"))
 
 
 def locate(url: str) -> tuple[Store, str]:
@@ -60,7 +59,13 @@ def locate(url: str) -> tuple[Store, str]:
     if scheme == "file":
         file = _folder(url, place, path)
         return FileStore(file.parent), vet(file.name)
-    return S3Store(place, ""), vet(path.removeprefix("/"))
+    return _bucket(place, ""), vet(path.removeprefix("/"))
+
+
+def _bucket(name: str, prefix: str) -> Store:
+    from switchyard.store.s3 import S3Store  # noqa: PLC0415 - boto3 is half of a cold start, and files need none
+
+    return S3Store(name, prefix)
 
 
 def _parts(url: str) -> tuple[str, str, str]:

@@ -1,0 +1,88 @@
+"""One assessment from files to files: read, assess, report, deliver. Command and worker both call it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assessment.assess import Progress, assess, silent
+from assessment.bundle.bundle import Bundle
+from assessment.chunks import Chunks
+from assessment.intake.accept import gcn_sites, nutrient_sites
+from assessment.output.deliver import deliver
+from assessment.provenance import hash_of
+from assessment.results import Results
+from assessment.sites import Sites
+from assessment.spec import JobSpec
+from switchyard.store import Store
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Local files: the sites and, for newts, a survey of ponds."""
+
+    sites: Path
+    ponds: Path | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where everything goes, and as what."""
+
+    store: Store
+    prefix: str
+    formats: Sequence[str] = ("csv",)
+    report: bool = True
+
+
+@dataclass(frozen=True)
+class Done:
+    results: Results
+    files: dict[str, str]
+    """Name -> key in the store; output.json among them."""
+
+
+def read_sites(job: JobSpec, inputs: Inputs) -> Sites:
+    return (nutrient_sites if job.assessment == "nutrient" else gcn_sites)(inputs.sites)
+
+
+def carry_out(
+    job: JobSpec,
+    inputs: Inputs,
+    bundle: Bundle,
+    target: Target,
+    *,
+    progress: Progress = silent,
+    chunks: Chunks | None = None,
+) -> Done:
+    """`progress` hears of 0 to 1 over all of it, and may raise to stop; `chunks` are not done again."""
+    progress(0.0, "reading the sites")
+    sites = read_sites(job, inputs)
+    hashes = {"sites": hash_of(inputs.sites)}
+    ponds = None
+    if inputs.ponds is not None:
+        from assessment.gcn.ponds import survey  # noqa: PLC0415 - nutrient assessments need none of it
+
+        ponds, hashes["ponds"] = survey(inputs.ponds), hash_of(inputs.ponds)
+    results = assess(
+        job,
+        sites,
+        bundle,
+        ponds=ponds,
+        inputs=hashes,
+        progress=lambda done, step: progress(0.05 + 0.85 * done, step),
+        chunks=chunks,
+    )
+    progress(0.9, "writing the results")
+    files = deliver(
+        results, target.store, target.prefix, target.formats, _report(results, sites, bundle, target)
+    )
+    progress(1.0, "done")
+    return Done(results, files)
+
+
+def _report(results: Results, sites: Sites, bundle: Bundle, target: Target) -> str | None:
+    if not target.report:
+        return None
+    from assessment.report.page import page  # noqa: PLC0415 - templates are only needed for reports
+
+    return page(results, sites, bundle)

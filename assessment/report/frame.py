@@ -1,0 +1,58 @@
+"""From metres on the ground to units of a drawing."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import shapely
+
+from assessment.arrays import Floats, Geometries
+from assessment.polygonal import only_polygons
+
+WIDTH = 960.0
+HEIGHT = 620.0
+SMALLEST = 900.0
+"""Metres that a map shows at least, so that a single house still has surroundings."""
+MARGIN = 0.12
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The ground that a map shows; y runs downwards in the drawing."""
+
+    west: float
+    south: float
+    scale: float
+
+    @property
+    def box(self) -> shapely.Geometry:
+        return shapely.box(
+            self.west, self.south, self.west + WIDTH / self.scale, self.south + HEIGHT / self.scale
+        )
+
+    def points(self, coords: Floats) -> Floats:
+        x = (coords[:, 0] - self.west) * self.scale
+        y = HEIGHT - (coords[:, 1] - self.south) * self.scale
+        return np.column_stack((x, y))
+
+    def visible(self, geometries: Geometries) -> Geometries:
+        """What lies in the frame, without detail that no eye could see."""
+        simple = shapely.simplify(geometries, 0.4 / self.scale, preserve_topology=False)
+        cut = shapely.intersection(shapely.make_valid(simple), self.box)
+        shown = np.empty(len(cut), dtype=object)
+        shown[:] = [only_polygons(geometry) for geometry in cut]
+        return shown
+
+
+def around(geometries: Geometries) -> Frame:
+    """A frame with the geometries in its middle and some land about them."""
+    west, south, east, north = shapely.total_bounds(geometries).tolist()
+    wide = max(east - west, SMALLEST, (north - south) * WIDTH / HEIGHT) * (1 + 2 * MARGIN)
+    wide = max(wide, SMALLEST * WIDTH / HEIGHT)
+    scale = WIDTH / wide
+    return Frame((west + east - wide) / 2, (south + north - HEIGHT / scale) / 2, scale)
+
+
+def round_length(longest: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that is not longer."""
+    power = 10.0 ** np.floor(np.log10(longest))
+    return float(max(step * power for step in (1, 2, 5) if step * power <= longest))

@@ -1,0 +1,140 @@
+"""The map of a report as inline SVG: what lies under the sites, then the sites, then a legend and a scale."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import shapely
+
+from assessment.bundle.bundle import Bundle
+from assessment.report import svg
+from assessment.report.background import outlines
+from assessment.report.frame import HEIGHT, WIDTH, Frame, around, round_length
+from assessment.results import Results
+from assessment.sites import Sites
+
+SMALL = 9.0
+"""A site with less than this many units across gets a dot as well, or nobody would find it."""
+CATCHMENT_STYLES = 6
+ZONE_STYLES = {"Green": "zone-green", "Amber": "zone-amber", "Red": "zone-red"}
+
+
+def draw(results: Results, sites: Sites, bundle: Bundle) -> str:
+    """The whole <svg> element."""
+    shown = results.shapes.get("buffer", sites.geometry)
+    frame = around(shown)
+    legend: dict[str, str] = {}
+    parts = [f'<rect class="ground" width="{WIDTH:.0f}" height="{HEIGHT:.0f}"/>']
+    under = (
+        _gcn(results, bundle, frame, legend)
+        if results.assessment == "gcn"
+        else _nutrient(bundle, frame, legend)
+    )
+    parts += [*under, *_sites(results, sites, frame, legend)]
+    parts += [*_scale_bar(frame), *_north(), *_legend(legend)]
+    title = f"Map of {len(sites)} site{'s' if len(sites) != 1 else ''}"
+    return (
+        f'<svg class="map" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" aria-label="{title}">'
+        + "".join(parts)
+        + "</svg>"
+    )
+
+
+def _nutrient(bundle: Bundle, frame: Frame, legend: dict[str, str]) -> Iterator[str]:
+    catchments = outlines(bundle, "nn_catchments", "N2K_Site_N", frame)
+    for k, (name, ground) in enumerate(catchments.items()):
+        style = f"catchment c{k % CATCHMENT_STYLES}"
+        legend[name or "Nutrient catchment"] = style
+        yield svg.path(ground, frame, style, name)
+    yield from _names(catchments, frame)
+    for layer, column, style, words in (
+        ("wwtw_catchments", "WwTw_ID", "works", "Works' catchment"),
+        ("lpa_boundaries", "NAME", "authority", "Planning authority"),
+    ):
+        for name, ground in outlines(bundle, layer, column, frame).items():
+            legend[words] = style
+            yield svg.path(ground, frame, style, f"{words}: {name}")
+
+
+def _gcn(results: Results, bundle: Bundle, frame: Frame, legend: dict[str, str]) -> Iterator[str]:
+    """Zones faintly all over, and in full where they count."""
+    for zone, ground in outlines(bundle, "gcn_risk_zones", "RZ", frame).items():
+        yield svg.path(ground, frame, f"{ZONE_STYLES.get(zone, '')} faint", f"{zone} risk zone")
+    for zone, style in ZONE_STYLES.items():
+        if zone in results.shapes:
+            legend[f"{zone} risk zone"] = style
+            yield svg.path(frame.visible(results.shapes[zone])[0], frame, style, f"{zone} risk zone")
+    legend["Within 250 m"] = "buffer"
+    yield svg.path(frame.visible(results.shapes["buffer"])[0], frame, "buffer", "Within 250 m of a site")
+    for pond in frame.visible(results.shapes["ponds"]):
+        legend["Pond"] = "pond"
+        yield svg.path(pond, frame, "pond", "Pond")
+
+
+def _sites(results: Results, sites: Sites, frame: Frame, legend: dict[str, str]) -> Iterator[str]:
+    scope = (
+        {row["RLB_ID"] for row in results.main.rows}
+        if results.assessment == "nutrient"
+        else set(sites.number)
+    )
+    bounds = shapely.bounds(sites.geometry)
+    across = np.maximum(bounds[:, 2] - bounds[:, 0], bounds[:, 3] - bounds[:, 1]) * frame.scale
+    middles = frame.points(shapely.get_coordinates(shapely.centroid(sites.geometry)))
+    for k, ground in enumerate(frame.visible(sites.geometry)):
+        style, words = ("site", "Site") if sites.number[k] in scope else ("site out", "Site out of scope")
+        legend[words] = style
+        title = f"Site {sites.number[k]}: {sites.name[k] or sites.id[k] or ''}".rstrip(": ")
+        yield svg.path(ground, frame, style, title)
+        if across[k] < SMALL:
+            yield svg.circle((float(middles[k, 0]), float(middles[k, 1])), 3.2, style, title)
+    if len(sites) <= 30:
+        yield from _numbers(sites.number, middles.tolist(), across.tolist())
+
+
+def _numbers(
+    numbers: Sequence[int], middles: Sequence[Sequence[float]], across: Sequence[float]
+) -> Iterator[str]:
+    for number, (x, y), size in zip(numbers, middles, across, strict=True):
+        above = 4 if size > 40 else -7
+        yield svg.text(str(number), (x, y + above), "number")
+
+
+def _names(catchments: Mapping[str, shapely.Geometry], frame: Frame) -> Iterator[str]:
+    """Names of catchments on the ground they cover."""
+    for name, ground in catchments.items():
+        if shapely.area(ground) * frame.scale**2 > 12_000:
+            x, y = frame.points(shapely.get_coordinates(_inner(ground)))[0].tolist()
+            yield svg.text(name, (x, y), "name")
+
+
+def _inner(ground: shapely.Geometry) -> shapely.Geometry:
+    """A point well inside the largest part, where a name has room."""
+    parts = shapely.get_parts(ground)
+    largest = parts[int(np.argmax(shapely.area(parts)))]
+    return shapely.get_point(shapely.maximum_inscribed_circle(shapely.simplify(largest, 50.0), 100.0), 0)
+
+
+def _scale_bar(frame: Frame) -> Iterator[str]:
+    metres = round_length(WIDTH / frame.scale / 5)
+    length, base = metres * frame.scale, HEIGHT - 18
+    yield svg.line([(18, base - 5), (18, base), (18 + length, base), (18 + length, base - 5)], "scale")
+    words = f"{metres / 1000:g} km" if metres >= 1000 else f"{metres:g} m"
+    yield svg.text(words, (18 + length / 2, base - 7), "scale-text")
+
+
+def _north() -> Iterator[str]:
+    x, y = WIDTH - 26, 20
+    yield svg.line([(x, y + 30), (x, y), (x - 6, y + 10), (x, y), (x + 6, y + 10)], "scale")
+    yield svg.text("N", (x, y + 44), "scale-text")
+
+
+def _legend(entries: Mapping[str, str]) -> Iterator[str]:
+    if not entries:
+        return
+    high = 20 * len(entries) + 14
+    wide = max(len(words) for words in entries) * 6.4 + 48
+    x, y = WIDTH - wide - 14, HEIGHT - high - 14
+    yield f'<rect class="legend" x="{x:.0f}" y="{y:.0f}" width="{wide:.0f}" height="{high}" rx="4"/>'
+    for k, (words, style) in enumerate(entries.items()):
+        top = y + 10 + 20 * k
+        yield f'<rect class="{style}" x="{x + 10:.0f}" y="{top:.0f}" width="20" height="12"/>'
+        yield svg.text(words, (x + 38, top + 10), "legend-text")

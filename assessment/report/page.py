@@ -1,0 +1,59 @@
+"""The report of an assessment: one HTML file that needs nothing else, for a planner to read and keep."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from assessment import editions
+from assessment.bundle.bundle import Bundle
+from assessment.editions import Edition
+from assessment.report.map import draw
+from assessment.results import Results
+from assessment.sites import Sites
+
+
+def page(results: Results, sites: Sites, bundle: Bundle, edition: Edition | None = None) -> str:
+    """The whole document. Names come from strangers: everything but the map is escaped by the template."""
+    return _template(f"{results.assessment}.html").render(
+        results=results,
+        rows=results.main.rows,
+        summary=results.summary,
+        provenance=results.provenance,
+        layers=bundle.manifest.layers,
+        findings=[str(finding) for finding in bundle.manifest.findings],
+        warned=warned(results.main.rows),
+        edition=edition or editions.load(results.provenance["edition"]),
+        map=Markup(draw(results, sites, bundle)),  # noqa: S704 - the map escapes its own texts
+    )
+
+
+@lru_cache(maxsize=4)
+def _template(name: str) -> Template:
+    folder = Path(__file__).with_name("templates")
+    environment = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = number
+    return environment.get_template(name)
+
+
+def number(value: Any, decimals: int = 2) -> str:
+    """A number as people write it; a dash where there is none."""
+    return "-" if value is None else f"{value:,.{decimals}f}"
+
+
+def warned(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Warning -> the sites that have it, most frequent first."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        for warning in row["warnings"]:
+            found.setdefault(warning, []).append(str(row["RLB_ID"]))
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
