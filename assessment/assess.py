@@ -5,7 +5,7 @@
 kept, and the next call computes only what is left.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -17,20 +17,14 @@ from assessment.gcn.ponds import Ponds
 from assessment.nutrient import facts, rows
 from assessment.nutrient.columns import COLUMNS
 from assessment.nutrient.facts import Facts
+from assessment.progress import Progress, silent
 from assessment.provenance import provenance
 from assessment.results import Results, Table
 from assessment.sites import Sites
 from assessment.spec import JobSpec
 
-Progress = Callable[[float, str], None]
-"""Called with how much is done, 0 to 1, and what comes next."""
-
 FACTS_SHARE = 0.95
 """How much of a nutrient assessment the facts take; the rest is arithmetic."""
-
-
-def silent(_done: float, _step: str) -> None:
-    """Progress that nobody watches."""
 
 
 def assess(

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assessment.assess import Progress, assess, silent
+from assessment.assess import assess
 from assessment.bundle.bundle import Bundle
 from assessment.chunks import Chunks
 from assessment.intake.accept import gcn_sites, nutrient_sites
 from assessment.output.deliver import deliver
+from assessment.progress import Progress, silent
 from assessment.provenance import hash_of
 from assessment.results import Results
 from assessment.sites import Sites

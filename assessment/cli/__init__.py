@@ -1,9 +1,11 @@
-"""The `assessment` command: a file for each command; errors end here, as one message and an exit code."""
+"""The `assessment` command: a file for each command; errors end here, as one message and an exit code.
+
+Built on click: a cold start counts here, and typer loads pydantic before it parses its first option.
+"""
 
 import sys
-from typing import Annotated
 
-import typer
+import click
 
 from assessment.cli.bundle import bundle
 from assessment.cli.run import run
@@ -11,37 +13,21 @@ from switchyard import __version__
 from switchyard.errors import SwitchyardError
 from switchyard.runtime.exit import Exit
 
-app = typer.Typer(
-    name="assessment",
-    help="Nutrient and great crested newt impact assessments: one file, a queue of jobs, the reference data.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(run)
-app.add_typer(bundle, name="bundle")
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="assessment", message="%(prog)s %(version)s")
+def app() -> None:
+    """Nutrient and great crested newt impact assessments: one file, a queue of jobs, the reference data."""
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        print(f"assessment {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def root(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
-    ] = False,
-) -> None:
-    """Nutrient and great crested newt impact assessments."""
-    del version
+app.add_command(run)
+app.add_command(bundle)
 
 
 def main() -> None:
     """Run the command; an error of ours becomes its message and its exit code."""
     try:
-        app()
+        app(prog_name="assessment")
     except SwitchyardError as error:
         print(f"assessment: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

@@ -3,20 +3,18 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from switchyard.cli.options import AsJson
+from assessment.cli.options import as_json
 from switchyard.runtime.exit import Exit
 
-bundle = typer.Typer(
-    help="Build, check and show a reference bundle.",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+FOLDER = click.Path(path_type=Path)
 
-Folder = Annotated[Path, typer.Argument(help="The bundle's folder, which keeps its last two versions.")]
+
+@click.group()
+def bundle() -> None:
+    """Build, check and show a reference bundle."""
 
 
 def _say(message: str) -> None:
@@ -27,35 +25,34 @@ def _say(message: str) -> None:
         print(message, file=sys.stderr, flush=True)
 
 
-@bundle.command()
-def build(
-    folder: Folder,
-    sources: Annotated[
-        Path | None,
-        typer.Argument(help="A folder with files named after the layers and tables.", show_default=False),
-    ] = None,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option("-s", "--set", metavar="NAME=PATH", help="Where one layer or table is; repeatable."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Build a new version from layers and tables, and make it current. Exits 65 where the gate says no.
+def _end_of_line() -> None:
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
 
-    Example: assessment bundle build reference downloads/ --set coefficient_layer=crome.parquet
+
+@bundle.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("sources", type=FOLDER, required=False)
+@click.option("-s", "--set", "sets", metavar="NAME=PATH", multiple=True, help="Where one layer or table is.")
+@as_json
+def build(*, folder: Path, sources: Path | None, sets: tuple[str, ...], as_json: bool) -> None:
+    """Build a new version in FOLDER and make it current; the last two versions are kept.
+
+    SOURCES is a folder with files named after the layers and tables. Exits 65 where the quality gate says no.
+
+    Example: assessment bundle build reference downloads --set coefficient_layer=crome.parquet
     """
     from assessment.bundle.build import build as build_version  # noqa: PLC0415 - numpy and shapely
     from assessment.bundle.sources import Sources, in_folder, merged  # noqa: PLC0415
 
     named = Sources()
-    for word in sets or ():
+    for word in sets:
         name, _, place = word.partition("=")
         if not place:
-            raise typer.BadParameter(f"{word!r} is not NAME=PATH")
+            raise click.BadParameter(f"{word!r} is not NAME=PATH")
         named.add(name, place)
     made = build_version(merged(in_folder(sources), named) if sources else named, folder, _say)
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
+    _end_of_line()
     if as_json:
         print(made.as_json(), end="")
         return
@@ -65,7 +62,9 @@ def build(
 
 
 @bundle.command()
-def show(folder: Folder, as_json: AsJson = False) -> None:
+@click.argument("folder", type=FOLDER)
+@as_json
+def show(*, folder: Path, as_json: bool) -> None:
     """Show what a bundle holds: version, layers, tables, and what the gate said.
 
     Example: assessment bundle show reference
@@ -82,13 +81,14 @@ def show(folder: Folder, as_json: AsJson = False) -> None:
         print(f"{name:<20}{layer.features:>12,}{layer.pieces:>12,}{layer.vertices:>14,}  {layer.source}")
     for name, rows in manifest.tables.items():
         print(f"{name:<20}{rows:>12,} rows")
-    print()
     for finding in manifest.findings:
         print(finding)
 
 
 @bundle.command()
-def check(folder: Folder, as_json: AsJson = False) -> None:
+@click.argument("folder", type=FOLDER)
+@as_json
+def check(*, folder: Path, as_json: bool) -> None:
     """Check a bundle: every file against its hash, its content against the gate. Exits 65 where it is bad.
 
     Example: assessment bundle check reference
@@ -103,14 +103,13 @@ def check(folder: Folder, as_json: AsJson = False) -> None:
         for finding in findings:
             print(finding)
         print("bad: see the errors above" if bad else "good")
-    raise typer.Exit(Exit.BAD_INPUT if bad else Exit.OK)
+    sys.exit(Exit.BAD_INPUT if bad else Exit.OK)
 
 
 @bundle.command()
-def sample(
-    folder: Annotated[Path, typer.Argument(help="Where to put the sample region.")],
-    seed: Annotated[int, typer.Option(help="Another number gives another region.")] = 1,
-) -> None:
+@click.argument("folder", type=FOLDER)
+@click.option("--seed", type=int, default=1, show_default=True, help="Another number gives another region.")
+def sample(*, folder: Path, seed: int) -> None:
     """Make a sample region: towns, rivers, catchments, works, zones, ponds; its bundle; sites to assess.
 
     Example: assessment bundle sample region && assessment run region/sites.geojson -b region/bundle -o out
@@ -118,18 +117,16 @@ def sample(
     from assessment.bundle.sample import write  # noqa: PLC0415
 
     write(folder, seed, _say)
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
+    _end_of_line()
     print(f"sample region in {folder}: bundle/, sources/, sites.geojson, newt_sites.geojson, ponds.geojson")
 
 
 @bundle.command()
-def scale(
-    file: Annotated[Path, typer.Argument(help="The GeoParquet file to write.")],
-    parcels: Annotated[int, typer.Option(help="How many parcels.", min=1)] = 5_459_418,
-    seed: Annotated[int, typer.Option(help="Another number gives other parcels.")] = 6,
-) -> None:
-    """Write a synthetic coefficient layer of production size, for benchmarks.
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--parcels", type=click.IntRange(1), default=5_459_418, show_default=True, help="How many.")
+@click.option("--seed", type=int, default=6, show_default=True, help="Another number gives other parcels.")
+def scale(*, file: Path, parcels: int, seed: int) -> None:
+    """Write a synthetic coefficient layer of production size to FILE as GeoParquet, for benchmarks.
 
     Example: assessment bundle scale parcels.parquet
     """

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from assessment.assess import Progress, silent
+from assessment.progress import Progress, silent
 
 EVERY = 1.0
 """Seconds between two lines at least, so that a log is not flooded."""

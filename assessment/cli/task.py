@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from assessment import request as requests
-from assessment.assess import Progress
 from assessment.bundle.bundle import open_bundle
 from assessment.checkpoints import StoreChunks
 from assessment.intake.fetch import fetched
 from assessment.job import Done, Inputs, Target, carry_out
 from assessment.output.formats import formats_of
+from assessment.progress import Progress
 from assessment.request import Given, Request
 from switchyard.errors import BadInput, ConfigError
 from switchyard.store import Store, open_store

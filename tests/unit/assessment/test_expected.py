@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from assessment import editions
-from assessment.assess import assess, gather, silent
+from assessment.assess import assess, gather
 from assessment.bundle.bundle import Bundle
 from assessment.chunks import NoChunks
 from assessment.gcn.ponds import survey
 from assessment.intake.accept import gcn_sites, nutrient_sites
 from assessment.nutrient import rows
+from assessment.progress import silent
 from assessment.spec import JobSpec
 
 COMPATIBLE = JobSpec("nutrient", editions.load("B"), "compatible")
