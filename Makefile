@@ -10,6 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
+COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
 .PHONY: help
 help: ## list every target
@@ -29,9 +30,9 @@ $(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
 	touch $@
 
 .PHONY: lock
-lock: $(BIN)/uv ## resolve the dependencies anew into requirements.lock
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-	  --no-annotate --all-extras --group dev --group build pyproject.toml -o requirements.lock
+lock: $(BIN)/uv ## resolve the dependencies anew, for work and for what is shipped
+	$(BIN)/uv pip compile $(COMPILE) --all-extras --group dev --group build pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile $(COMPILE) --all-extras -c requirements.lock pyproject.toml -o requirements-runtime.lock
 
 .PHONY: lint
 lint: setup ## ruff, mypy --strict, import-linter, squawk
@@ -74,3 +75,29 @@ coverage: setup ## lines and branches that the tests reach, in the programs they
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage html --quiet --directory results/coverage
 	$(BIN)/coverage report
+
+# What is installed where the product runs: the wheel and its pinned dependencies, nothing of the tools.
+SHIPPED := build/shipped
+SHIP := VIRTUAL_ENV=$(SHIPPED) $(BIN)/uv pip install --quiet
+PINNED := --require-hashes -r requirements-runtime.lock
+IMAGE ?= switchyard
+CONTAINERS ?= docker
+
+.PHONY: wheel sbom image
+wheel: setup ## build the wheel into dist/
+	rm -f dist/*.whl
+	$(BIN)/hatchling build -t wheel -d dist
+
+sbom: setup ## list what the wheel brings with it, as CycloneDX, into dist/sbom.cdx.json
+	rm -rf build/sbom $(SHIPPED)
+	mkdir -p build/sbom dist
+	$(BIN)/hatchling build -t wheel -d build/sbom
+	$(BIN)/uv venv --quiet --python $(BIN)/python $(SHIPPED)
+	$(SHIP) --offline $(PINNED) 2>/dev/null || $(SHIP) $(PINNED)
+	$(SHIP) --offline --no-deps build/sbom/*.whl
+	sed "s/^dynamic = .*/version = \"$$($(BIN)/hatchling version)\"/" pyproject.toml > build/sbom/pyproject.toml
+	$(BIN)/cyclonedx-py environment --pyproject build/sbom/pyproject.toml --output-reproducible \
+	  -o dist/sbom.cdx.json $(SHIPPED)
+
+image: wheel ## build the container image from the Containerfile
+	$(CONTAINERS) build --file Containerfile --tag $(IMAGE) .

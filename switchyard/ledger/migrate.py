@@ -24,8 +24,9 @@ _LOCK = "select pg_advisory_xact_lock(1937204080, 1)"
 
 def folder() -> Path:
     """Where the migrations are: beside the package in a checkout, inside it once installed."""
-    beside = _PACKAGE.parent / "migrations"
-    return beside if (beside / "env.py").exists() else _PACKAGE / "migrations"
+    inside = _PACKAGE / "migrations"
+    # Beside an installed package there may be a folder of this name that is somebody else's.
+    return inside if inside.exists() else _PACKAGE.parent / "migrations"
 
 
 def run_sql(name: str) -> None:

@@ -14,8 +14,8 @@ the exporter take OpenTelemetry's own variables (`OTEL_TRACES_SAMPLER`, …).
 
 import importlib
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 from uuid import UUID
 
@@ -65,7 +65,7 @@ class _NoStep:
         """Nobody listens."""
 
 
-_NO_STEP = _NoStep()
+_OFF: AbstractContextManager[Step] = nullcontext(_NoStep())
 _tracing: Tracing | None = None
 
 
@@ -97,7 +97,6 @@ def enabled() -> bool:
     return _tracing is not None
 
 
-@contextmanager
 def span(
     step: str,
     *,
@@ -105,13 +104,11 @@ def span(
     correlation_id: str | None,
     parent_uuid: UUID | None = None,
     **attributes: Attribute,
-) -> Iterator[Step]:
+) -> AbstractContextManager[Step]:
     """A step of one action that takes as long as the block."""
     if _tracing is None:
-        yield _NO_STEP
-        return
-    with _tracing.span(step, (action_uuid, correlation_id, parent_uuid), attributes) as started:
-        yield started
+        return _OFF
+    return _tracing.span(step, (action_uuid, correlation_id, parent_uuid), attributes)
 
 
 def mark(
