@@ -150,7 +150,8 @@ async def build(
 ) -> World:
     """A world around these workflows."""
     spool = tmp_path / "spool"
-    actions = {**ACTIONS, "run": {**ACTIONS["run"], "spool": str(spool)}}
+    more = config.pop("more_actions", {})
+    actions = {**ACTIONS, "run": {**ACTIONS["run"], "spool": str(spool)}, **more}
     made = Config.model_validate({"actions": actions, "workflows": workflows, **config})
     action = made.actions["run"]
     assert isinstance(action, LocalAction)

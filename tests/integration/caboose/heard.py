@@ -1,0 +1,70 @@
+"""A source, its intake and its completer, run until something is true."""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from caboose.archive import Archive
+from caboose.complete import Completer, Means
+from caboose.due import DueSweep
+from caboose.intake import Intake
+from caboose.ledger import Ledger
+from caboose.metrics import CabooseMetrics
+from caboose.reconcile import Reconcile
+from caboose.record import Recorder
+from caboose.sources.build import build
+from caboose.territory import Territory
+from switchyard.config.config import Config
+from switchyard.execution import WHOLE
+from switchyard.store import open_store
+from tests.parts.database import Database
+
+
+class Heard:
+    """The one source of a configuration with a single action `run`."""
+
+    def __init__(self, database: Database, folder: Path, config: Mapping[str, Any], **reconcile: Any) -> None:
+        self.config = Config.model_validate({**config, "caboose": {"poll": "100ms"}})
+        self.store = open_store((folder / "store").as_uri())
+        self._pump: asyncio.Task[float | None] | None = None
+        metrics = CabooseMetrics()
+        archive = Archive(self.store, self.config.caboose.max_output, metrics)
+        means = Means(self.config, archive, Recorder(self.config, random.Random(1)), metrics)
+        (served,) = build(self.config, (), WHOLE, self.store)
+        self.source = served.source
+        self.intake = Intake(served.source, 100)
+        self.ledgers = [Ledger(database.url, f"test {number}") for number in range(3)]
+        self.completer = Completer(served.source, self.intake, self.ledgers[0], means)
+        self.due = DueSweep(self.ledgers[1], Territory.of(self.config, {"run": self.source}, WHOLE), means)
+        self.reconcile = Reconcile(self.source, served.names, self.ledgers[2], self.intake, **reconcile)
+
+    async def start(self) -> None:
+        """Observe from now on, without a break: a poll that is given up would hide what it brings."""
+        if self._pump is None:
+            self._pump = asyncio.create_task(self.intake.run_once())
+
+    async def until(self, true: Callable[[], bool], seconds: float = 30.0) -> None:
+        """Complete until it is true."""
+        await self.start()
+        deadline = time.monotonic() + seconds
+        while not await asyncio.to_thread(true):
+            assert time.monotonic() < deadline, f"not true within {seconds} s"
+            assert self._pump is not None
+            assert not self._pump.done(), self._pump
+            await self.completer.run_once()
+            await asyncio.sleep(0.02)
+
+    async def until_ready(self) -> None:
+        """Reconcile trusts a source only once it has seen all."""
+        await self.until(lambda: asyncio.run(self.source.ready()))
+
+    async def close(self) -> None:
+        if self._pump is not None:
+            self._pump.cancel()
+            await asyncio.gather(self._pump, return_exceptions=True)
+        await self.source.close()
+        for ledger in self.ledgers:
+            await ledger.close()

@@ -1,0 +1,163 @@
+"""Step Functions as a source: messages as AWS documents them, executions that moto runs for real."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from switchyard.places import Places
+from tests.integration.caboose.heard import Heard
+from tests.parts.aws import AwsPart
+from tests.parts.database import Database
+
+PASS = {"Type": "Pass", "Result": {"summary": {"n": 3}}, "End": True}
+FAIL = {"Type": "Fail", "Error": "NoSites", "Cause": "there are no sites"}
+WAIT = {"Type": "Wait", "Seconds": 300, "End": True}
+
+
+class StepFunctions:
+    """Machines, executions and events; and the ledger to look at."""
+
+    def __init__(self, moto: AwsPart, database: Database, folder: Path) -> None:
+        self.moto, self.database, self.folder = moto, database, folder
+        self.queue = moto.queue()
+        self.machines = {name: self._machine(state) for name, state in self._states().items()}
+        self.heard = self._heard(queue=self.queue)
+
+    @staticmethod
+    def _states() -> dict[str, dict[str, Any]]:
+        return {"good": PASS, "bad": FAIL, "slow": WAIT}
+
+    def _machine(self, state: dict[str, Any]) -> str:
+        created = self.moto.sfn().create_state_machine(
+            name=f"m-{uuid4().hex}",
+            definition=json.dumps({"StartAt": "S", "States": {"S": state}}),
+            roleArn="arn:aws:iam::123456789012:role/test",
+        )
+        return created["stateMachineArn"]
+
+    def _heard(self, **action: Any) -> Heard:
+        run = {"type": "cirrus", "endpoint": self.moto.url, "region": "eu-west-2", "wait": "1s", **action}
+        flows = {
+            name: {"action": "run", "template": arn, "callbacks": [{"name": "done", "action": "hook"}]}
+            for name, arn in self.machines.items()
+        }
+        config = {"actions": {"run": run, "hook": {"type": "noop"}}, "workflows": flows}
+        return Heard(self.database, self.folder, config, grace=0.0, silent=0.0)
+
+    def started(self, workflow: str) -> UUID:
+        (row,) = self.database.execute("select switchyard.submit('run', '{}', workflow => %s)", workflow)
+        uuid = UUID(str(row[0]))
+        self.moto.sfn().start_execution(
+            stateMachineArn=self.machines[workflow], name=str(uuid), input=json.dumps({"n": 1})
+        )
+        self.database.execute(
+            "insert into switchyard.event (action_uuid, status, run, attempt) values (%s, 'QUEUED', 1, 1)",
+            uuid,
+        )
+        return uuid
+
+    def arn(self, workflow: str, uuid: UUID) -> str:
+        return f"{self.machines[workflow].replace(':stateMachine:', ':execution:')}:{uuid}"
+
+    def tell(self, workflow: str, uuid: UUID) -> None:
+        """The event that EventBridge would put onto the queue."""
+        event = {
+            "source": "aws.states",
+            "detail-type": "Step Functions Execution Status Change",
+            "detail": {"executionArn": self.arn(workflow, uuid), "name": str(uuid), "status": "ANY"},
+        }
+        self.moto.sqs().send_message(QueueUrl=self.queue, MessageBody=json.dumps(event))
+
+    def thread(self, uuid: UUID) -> tuple[Any, ...]:
+        (row,) = self.database.execute(
+            "select status::text, error from switchyard.thread where action_uuid = %s", uuid
+        )
+        return row
+
+    def described(self, workflow: str, uuid: UUID) -> str:
+        return self.moto.sfn().describe_execution(executionArn=self.arn(workflow, uuid))["status"]
+
+
+@pytest.fixture
+async def steps(
+    moto: AwsPart, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[StepFunctions]:
+    for name, value in moto.environ.items():
+        monkeypatch.setenv(name, value)
+    steps = StepFunctions(moto, database, tmp_path)
+    await steps.heard.source.start()
+    yield steps
+    await steps.heard.close()
+
+
+async def test_a_success_brings_its_output_and_its_callbacks(steps: StepFunctions) -> None:
+    uuid = steps.started("good")
+    steps.tell("good", uuid)
+    await steps.heard.until(lambda: steps.thread(uuid)[0] == "SUCCESSFUL")
+    archived = json.loads(steps.heard.store.get(Places(uuid, 1).workflow))
+    assert archived["status"] == "SUCCEEDED"
+    ((parameters,),) = steps.database.execute(
+        "select parameters from switchyard.action where callback = 'done'"
+    )
+    assert parameters["summary"] == {"n": 3}
+
+
+async def test_a_failure_brings_its_error_and_cause(steps: StepFunctions) -> None:
+    uuid = steps.started("bad")
+    steps.tell("bad", uuid)
+    await steps.heard.until(lambda: steps.thread(uuid)[0] == "FAILED")
+    assert steps.thread(uuid)[1] == "NoSites: there are no sites"
+
+
+async def test_a_silent_execution_is_described(steps: StepFunctions) -> None:
+    uuid = steps.started("good")
+    await steps.heard.until(lambda: steps.described("good", uuid) == "SUCCEEDED")
+    await steps.heard.until_ready()
+    await steps.heard.reconcile.run_once()
+    await steps.heard.until(lambda: steps.thread(uuid)[0] == "SUCCESSFUL")
+
+
+async def test_an_execution_that_is_not_there_vanished(steps: StepFunctions) -> None:
+    (row,) = steps.database.execute("select switchyard.submit('run', '{}', workflow => 'good')")
+    uuid = UUID(str(row[0]))
+    steps.database.execute(
+        "insert into switchyard.event (action_uuid, status, run, attempt) values (%s, 'QUEUED', 1, 1)", uuid
+    )
+    await steps.heard.until_ready()
+    await steps.heard.reconcile.run_once()
+    await steps.heard.until(lambda: steps.thread(uuid)[0] == "FAILED")
+    assert "vanished" in steps.thread(uuid)[1]
+
+
+async def test_a_cancel_stops_the_execution(steps: StepFunctions) -> None:
+    uuid = steps.started("slow")
+    await steps.heard.until(lambda: steps.thread(uuid)[0] == "RUNNING")
+    steps.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
+    await steps.heard.due.run_once()
+    assert steps.described("slow", uuid) == "ABORTED"
+    steps.tell("slow", uuid)
+    left = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    await steps.heard.until(
+        lambda: (
+            {"0"}
+            == set(
+                steps.moto.sqs()
+                .get_queue_attributes(QueueUrl=steps.queue, AttributeNames=left)["Attributes"]  # type: ignore[arg-type]
+                .values()
+            )
+        )
+    )
+    assert steps.thread(uuid)[0] == "CANCELED"
+
+
+async def test_an_execution_that_nobody_waits_for_is_stopped_when_it_turns_up(steps: StepFunctions) -> None:
+    uuid = steps.started("slow")
+    steps.database.execute(
+        "insert into switchyard.event (action_uuid, status, run, attempt) values (%s, 'FAILED', 1, 1)", uuid
+    )
+    steps.database.execute("select switchyard.callbacks_made(%s, 1)", uuid)
+    await steps.heard.until(lambda: steps.described("slow", uuid) == "ABORTED")

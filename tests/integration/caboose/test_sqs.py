@@ -1,0 +1,183 @@
+"""The status queue on a real SQS: ends, progress, beats, poison, cancel."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from switchyard.errors import ConfigError
+from switchyard.places import Places
+from tests.integration.caboose.heard import Heard
+from tests.parts.aws import AwsPart
+from tests.parts.database import Database
+
+
+class Workers:
+    """The other side of the queue, and the ledger to look at."""
+
+    def __init__(self, part: AwsPart, queue: str, database: Database, heard: Heard) -> None:
+        self.part, self.queue, self.database, self.heard = part, queue, database, heard
+
+    def queued(self) -> UUID:
+        (row,) = self.database.execute("select switchyard.submit('run', '{}', workflow => 'flow')")
+        self.database.execute(
+            "insert into switchyard.event (action_uuid, status, run, attempt) values (%s, 'QUEUED', 1, 1)",
+            row[0],
+        )
+        return UUID(str(row[0]))
+
+    def say(self, uuid: UUID | None, status: str, **more: Any) -> None:
+        about = {} if uuid is None else {"action_uuid": str(uuid), "run": 1}
+        self.send(json.dumps({"version": 1, **about, "status": status, "worker": "w-1", **more}))
+
+    def send(self, body: str) -> None:
+        self.part.sqs().send_message(QueueUrl=self.queue, MessageBody=body)
+
+    def status(self, uuid: UUID) -> str:
+        ((status,),) = self.database.execute(
+            "select status::text from switchyard.thread where action_uuid = %s", uuid
+        )
+        return str(status)
+
+    def events(self, uuid: UUID) -> list[Any]:
+        return self.database.execute(
+            "select status::text, detail from switchyard.event where action_uuid = %s order by event_id", uuid
+        )
+
+    def left(self) -> int:
+        answer = self.part.sqs().get_queue_attributes(
+            QueueUrl=self.queue,
+            AttributeNames=["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
+        )
+        return sum(int(number) for number in answer["Attributes"].values())
+
+    def inbox(self) -> list[Any]:
+        return self.database.execute(
+            "select reason, detail from switchyard.journal where kind = 'message' and needs_review"
+        )
+
+
+@pytest.fixture
+async def workers(
+    elasticmq: AwsPart, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Workers]:
+    for name, value in elasticmq.environ.items():
+        monkeypatch.setenv(name, value)
+    queue = elasticmq.queue()
+    config = {
+        "actions": {
+            "run": {"type": "sqs", "queue": "jobs", "status_queue": queue, "wait": "1s", "poison_after": 2},
+            "hook": {"type": "noop"},
+        },
+        "workflows": {"flow": {"action": "run", "callbacks": [{"name": "done", "action": "hook"}]}},
+    }
+    heard = Heard(database, tmp_path, config)
+    await heard.source.start()
+    yield Workers(elasticmq, queue, database, heard)
+    await heard.close()
+
+
+async def test_a_job_from_running_over_progress_to_its_end(workers: Workers) -> None:
+    uuid = workers.queued()
+    workers.say(uuid, "RUNNING")
+    await workers.heard.until(lambda: workers.status(uuid) == "RUNNING")
+    workers.say(uuid, "INFO", progress=0.4, step="intersect", seq=1)
+    workers.say(uuid, "BACKOFF", error="the store is away")
+    await workers.heard.until(lambda: len(workers.events(uuid)) == 4)
+    assert workers.status(uuid) == "RUNNING", "the queue delivers again: nothing for conductor to do"
+    workers.heard.store.put(Places(uuid, 1).output, b'{"summary": {"n": 3}}')
+    workers.say(uuid, "SUCCESSFUL", seq=3)
+    await workers.heard.until(lambda: workers.status(uuid) == "SUCCESSFUL" and workers.left() == 0)
+    progress = [detail for status, detail in workers.events(uuid) if status == "INFO"]
+    assert any(detail.get("progress") == 0.4 and detail["step"] == "intersect" for detail in progress)
+    assert b'"SUCCESSFUL"' in workers.heard.store.get(Places(uuid, 1).workflow)
+    ((parameters,),) = workers.database.execute(
+        "select parameters from switchyard.action where callback = 'done'"
+    )
+    assert parameters["summary"] == {"n": 3}
+
+
+async def test_the_same_end_told_twice_stands_once_and_leaves_no_message(workers: Workers) -> None:
+    uuid = workers.queued()
+    for _ in range(3):
+        workers.say(uuid, "FAILED", error="no sites", fatal=True)
+    await workers.heard.until(lambda: workers.status(uuid) == "FAILED" and workers.left() == 0)
+    assert [status for status, _ in workers.events(uuid)] == ["QUEUED", "FAILED"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "no json at all",
+        '{"version": 1, "status": "SUCCESSFUL"}',
+        '{"version": 9}',
+        '{"event": "beat"}',
+        '{"version": 1, "action_uuid": "8a6e0804-2bd0-4672-b79d-d97027f9071a", "run": 1, "status": "FAILED"}',
+    ],
+)
+async def test_a_poison_message_ends_in_the_inbox_with_its_text(workers: Workers, body: str) -> None:
+    workers.send(body)
+    await workers.heard.until(lambda: workers.left() == 0 and bool(workers.inbox()))
+    ((reason, detail),) = workers.inbox()
+    assert "could not be used" in reason
+    assert detail["text"] == body
+
+
+async def test_a_message_that_is_never_recorded_ends_in_the_inbox(workers: Workers) -> None:
+    uuid = workers.queued()
+    workers.say(uuid, "SUCCESSFUL")
+    for _ in range(2):
+        received = workers.part.sqs().receive_message(QueueUrl=workers.queue, WaitTimeSeconds=2)
+        for message in received["Messages"]:
+            workers.part.sqs().change_message_visibility(
+                QueueUrl=workers.queue, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
+            )
+    await workers.heard.until(lambda: workers.left() == 0 and bool(workers.inbox()))
+    ((reason, _),) = workers.inbox()
+    assert "delivered 3 times" in reason
+    assert workers.status(uuid) == "QUEUED"
+
+
+async def test_the_end_of_an_action_that_is_gone_is_acknowledged(workers: Workers) -> None:
+    workers.say(UUID("01890163-8694-739b-aea5-966c26f8ad91"), "SUCCESSFUL")
+    await workers.heard.until(lambda: workers.left() == 0)
+    assert workers.inbox() == []
+
+
+async def test_workers_rows_follow_their_beats(workers: Workers) -> None:
+    name = str(uuid4())
+    beat = {"worker": name, "kind": "assessment", "done": 0, "failed": 0, "rate": 0.0}
+    workers.send(json.dumps({**beat, "event": "started"}))
+    await workers.heard.until(lambda: workers.left() == 0)
+    workers.send(json.dumps({**beat, "event": "beat", "done": 5, "failed": 1, "rate": 0.5}))
+    workers.send(json.dumps({"worker": "not-a-uuid", "event": "beat"}))
+    await workers.heard.until(lambda: workers.left() == 0)
+    rows = workers.database.execute(
+        "select kind, state, done, failed, rate from switchyard.fleet order by done"
+    )
+    assert rows == [("assessment", "running", 0, 0, 0.0), ("assessment", "running", 5, 1, 0.5)]
+    workers.send(json.dumps({**beat, "event": "ended", "done": 6, "failed": 1}))
+    ended = "select done from switchyard.fleet where state = 'ended'"
+    await workers.heard.until(lambda: workers.database.execute(ended) == [(6,)])
+
+
+async def test_a_cancel_is_an_object_that_the_worker_reads(workers: Workers) -> None:
+    uuid = workers.queued()
+    workers.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
+    await workers.heard.due.run_once()
+    assert b"CANCELED" in workers.heard.store.get(Places(uuid, 1).cancel)
+    assert workers.database.execute("select count(*) from switchyard.action where callback = 'done'") == [
+        (1,)
+    ]
+
+
+async def test_a_status_queue_that_is_not_there_is_a_configuration_error(
+    workers: Workers, database: Database, tmp_path: Path
+) -> None:
+    config = {"actions": {"run": {"type": "sqs", "queue": "jobs", "status_queue": "no-such-queue"}}}
+    heard = Heard(database, tmp_path, config)
+    with pytest.raises(ConfigError, match="no-such-queue"):
+        await heard.source.start()
