@@ -66,4 +66,6 @@ class InvalidConfig(ConfigError):  # noqa: N818 - named like its siblings in err
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        lines = [str(problem) for problem in self.problems]
+        head = [f"{len(lines)} problems in the configuration:"] if len(lines) > 1 else []
+        super().__init__("\n".join([*head, *lines]))
