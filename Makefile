@@ -71,7 +71,7 @@ parts: setup ## download and build the real parts of the tests now (minutes, onc
 	$(BIN)/python -m tests.parts.prepare
 coverage: setup ## lines and branches that the tests reach, in the programs they spawn too; results/coverage/
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest tests/unit tests/integration tests/model tests/acceptance tests/cluster
+	$(BIN)/coverage run -m pytest -p tests.parts.covered tests/unit tests/integration tests/model tests/acceptance tests/cluster
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage html --quiet --directory results/coverage
 	$(BIN)/coverage report

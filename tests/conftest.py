@@ -5,6 +5,7 @@ from contextlib import closing
 from functools import partial
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from switchyard.runtime.redact import forget_secrets
 from tests.parts import elasticmq as sqs_part
@@ -21,6 +22,10 @@ from tests.parts.node import Node
 from tests.parts.pgbouncer import PgBouncer
 from tests.parts.postgres import COMMON, UNSAFE, Existing, Postgres, Server, binaries
 from tests.parts.versitygw import VersityGateway
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("switchyard", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("switchyard")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
