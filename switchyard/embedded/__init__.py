@@ -21,6 +21,7 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -162,19 +163,28 @@ class EmbeddedPostgres:
         offset = self.log_file.stat().st_size if self.log_file.exists() else 0
         ended, held_by_keeper = os.pipe()
         try:
+            self._start_keeper(spec, held_by_keeper)
+            self._wait_until_ready(ended, offset)
+        finally:
+            os.close(ended)
+
+    def _start_keeper(self, spec: Mapping[str, object], held: int) -> None:
+        """It puts itself in the background at once, with `held` open for as long as it lives."""
+        try:
             subprocess.run(  # noqa: S603 - our own script
                 [sys.executable, "-I", keeper.__file__, json.dumps(spec)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 env=cluster.environment(),
-                pass_fds=[held_by_keeper],
+                pass_fds=[held],
                 check=True,
+                text=True,
             )
-            os.close(held_by_keeper)
-            self._wait_until_ready(ended, offset)
+        except subprocess.CalledProcessError as error:
+            raise explained("cannot be started", self.folder, error.stderr) from error
         finally:
-            os.close(ended)
+            os.close(held)
 
     def _wait_until_ready(self, ended: int, offset: int) -> None:
         """Ready, or the keeper ended (its end of the pipe closes), or too late."""

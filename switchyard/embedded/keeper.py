@@ -27,6 +27,7 @@ def main() -> None:
     os.setsid()
     os.chdir("/")
     with open(spec["log"], "ab") as log:  # noqa: PTH123 - pathlib would double the start-up time
+        os.dup2(log.fileno(), 2)  # what goes wrong from here on is told there
         server = subprocess.Popen(  # noqa: S603 - our own arguments
             spec["argv"],
             stdin=subprocess.DEVNULL,

@@ -86,6 +86,7 @@ class FileStore:
             contextlib.suppress(StoreMissing),
             explained("delete", self.url_of(key)),
             self._folder_of(key) as (folder, name),
+            contextlib.suppress(IsADirectoryError),  # no object, whatever is below it
         ):
             os.unlink(name, dir_fd=folder)
 

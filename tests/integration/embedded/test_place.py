@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import psutil
 import psycopg
 import pytest
 
+from switchyard import embedded
 from switchyard.embedded import EmbeddedPostgres
 from switchyard.embedded.account import Account, reachable
 from switchyard.embedded.explain import explained
@@ -180,6 +182,15 @@ def test_data_of_another_version_is_explained(folder: Path) -> None:
         version.write_text(before)
     with EmbeddedPostgres(folder):
         pass
+
+
+def test_a_server_that_cannot_even_be_run_is_explained(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "_installation", lambda: folder / "data")
+    with pytest.raises(EmbeddedPostgresError, match="No such file"):
+        EmbeddedPostgres(folder).start()
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(EmbeddedPostgresError, match="cannot be started"):
+        EmbeddedPostgres(folder).start()
 
 
 def test_a_full_disk_is_explained_and_leaves_nothing_half_made(place: Path) -> None:
