@@ -49,8 +49,10 @@ class Engine:
 
     def stop(self) -> None:
         """Claim nothing more, finish within the grace."""
-        log.info("stopping", grace=self._config.conductor.grace)
+        for crew in self._crews.values():
+            crew.stop()
         self._stopped.set()
+        log.info("stopping", grace=self._config.conductor.grace)
 
     def reload(self) -> None:
         """Read the configuration again."""

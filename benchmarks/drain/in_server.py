@@ -1,0 +1,10 @@
+"""One connection that runs a script inside the server when told to: python in_server.py SCRIPT drain URL."""
+
+import sys
+
+import psycopg
+
+with psycopg.connect(sys.argv[3], autocommit=True) as connection:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    connection.execute(sys.argv[1].encode())

@@ -1,0 +1,70 @@
+"""A server that counts what it is sent, by path, and answers when it is allowed to."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Counting:
+    """Requests by path, with their times; `gate` holds back the answers."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+        self.times: list[float] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.delay = 0.0
+        self.port = 0
+        self._guard = threading.Lock()
+
+    def note(self, path: str) -> None:
+        with self._guard:
+            self.seen[path] += 1
+            self.times.append(time.monotonic())
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+@contextmanager
+def counting() -> Iterator[Counting]:
+    """A started one."""
+    counts = Counting()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            counts.note(self.path)
+            self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            counts.gate.wait(60)
+            time.sleep(counts.delay)
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+            """Not on the tests' screen."""
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 256
+
+        def handle_error(self, request: object, client_address: object) -> None:
+            """A killed conductor is no error here."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    counts.port = server.server_address[1]
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield counts
+    finally:
+        counts.gate.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
