@@ -5,6 +5,7 @@ busy one.
 """
 
 import asyncio
+import contextlib
 import ssl
 import threading
 from dataclasses import dataclass, field
@@ -97,7 +98,9 @@ class Interceptor:
             async with self._forward(request) as upstream:
                 self.answers.append((request.method, request.path, upstream.status))
                 await upstream.read()
-        await asyncio.sleep(fault.hang)
+        if fault.hang:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), fault.hang)
         if fault.status is None:
             assert request.transport is not None
             request.transport.abort()

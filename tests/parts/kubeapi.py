@@ -40,6 +40,15 @@ class KubeApi:
         headers = {"Content-Type": "application/merge-patch+json"}
         return self._answer(self._client.patch(path, content=json.dumps(body), headers=headers))
 
+    def apply(self, path: str, body: Object, query: dict[str, str]) -> Object:
+        """A server-side apply."""
+        headers = {"Content-Type": "application/apply-patch+yaml"}
+        return self._answer(self._client.patch(path, content=json.dumps(body), headers=headers, params=query))
+
+    def request(self, method: str, path: str, body: Object) -> Object:
+        """Anything else."""
+        return self._answer(self._client.request(method, path, json=body))
+
     def delete(self, path: str) -> Object:
         return self._answer(self._client.delete(path))
 

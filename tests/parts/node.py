@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import httpx
@@ -109,13 +110,29 @@ class Node:
 
     def _run(self, pod: Object) -> None:
         try:
-            self._api.patch(f"{_path(pod)}/status", running(pod))
+            self._tell(partial(self._api.patch, f"{_path(pod)}/status", running(pod)))
             code, reason = self._wait(pod, self._spawn(pod))
             said = self.log(pod["metadata"]["name"])
-            self._api.create(*task_result(pod, code))
-            self._api.patch(f"{_path(pod)}/status", finished(pod, code, reason, said))
+            self._tell(partial(self._api.create, *task_result(pod, code)))
+            self._tell(partial(self._api.patch, f"{_path(pod)}/status", finished(pod, code, reason, said)))
         except httpx.HTTPError:
             self.kill(pod["metadata"]["name"])  # the pod is gone: nobody to tell
+
+    def _tell(self, call: Callable[[], Object]) -> None:
+        """Say it to the API server, again while that is away, as a kubelet does."""
+        while not self._stopped.is_set():
+            try:
+                call()
+            except httpx.TransportError:
+                self._stopped.wait(0.3)
+            except httpx.HTTPStatusError as error:
+                if error.response.status_code == 409:
+                    return
+                if error.response.status_code not in (429, 500, 503):
+                    raise
+                self._stopped.wait(0.3)
+            else:
+                return
 
     def _spawn(self, pod: Object) -> "subprocess.Popen[bytes]":
         command, environ = main_container(pod)

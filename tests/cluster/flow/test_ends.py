@@ -1,0 +1,45 @@
+"""Every kind of end, from submit to callbacks delivered, with the spawned programs."""
+
+from switchyard.argo.resource import workflows
+from tests.cluster.flow.conftest import Yards
+from tests.cluster.flow.flows import FLOWS
+from tests.cluster.flow.yard import Yard
+from tests.parts.node import Node
+from tests.waiting import until
+
+
+def test_every_kind_of_end(yards: Yards, node: Node) -> None:
+    yard: Yard = yards(FLOWS)
+    yard.start()
+    uuids = {
+        name: yard.submit(name) for name in ("good", "nested", "approval", "terminated", "late", "deleted")
+    }
+    uuids["waker"] = yard.submit("waker", waiting=str(uuids["approval"]))
+    meddled = (uuids["terminated"], uuids["deleted"])
+    until(lambda: all(yard.status(uuid) == "RUNNING" for uuid in meddled), 60, every=0.2)
+    path = workflows(yard.namespace)
+    yard.cluster.api.patch(f"{path}/{uuids['terminated']}", {"spec": {"shutdown": "Terminate"}})
+    yard.cluster.api.delete(f"{path}/{uuids['deleted']}")
+    until(lambda: yard.open() == 0, 90, every=0.3)
+    threads = yard.threads()
+    statuses = {name: threads[uuid][0] for name, uuid in uuids.items()}
+    assert statuses == {
+        "good": "SUCCESSFUL",
+        "nested": "FAILED",
+        "approval": "SUCCESSFUL",
+        "waker": "SUCCESSFUL",
+        "terminated": "CANCELED",
+        "late": "TIMED_OUT",
+        "deleted": "FAILED",
+    }
+    assert "exit code 65" in str(threads[uuids["nested"]][1])
+    assert "exceeded its deadline" in str(threads[uuids["late"]][1])
+    assert "vanished" in str(threads[uuids["deleted"]][1])
+    assert threads[uuids["deleted"]][2], "somebody has to look"
+    callbacks = yard.callbacks()
+    assert callbacks[uuids["approval"], "told"] == ("SUCCESSFUL", {"answer": "yes"})
+    for name, uuid in uuids.items():
+        assert callbacks[uuid, "done"] == ("SUCCESSFUL", {"status": statuses[name]})
+        if name != "deleted":
+            assert yard.archived(uuid)["status"]["phase"] in ("Succeeded", "Failed")
+    until(lambda: yard.in_cluster() == [], 30, every=0.3)
