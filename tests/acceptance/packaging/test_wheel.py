@@ -19,7 +19,7 @@ from tests.parts.postgres import Postgres
 
 ROOT = Path(__file__).parents[3]
 BIN = Path(sys.executable).parent
-PROGRAMS = ["switchyard", "conductor", "caboose"]
+PROGRAMS = ["switchyard", "conductor", "caboose", "assessment"]
 MIGRATE = "import sys; from switchyard.ledger.migrate import upgrade; upgrade(sys.argv[1])"
 IMPORT_ALL = """
 import importlib, pkgutil
