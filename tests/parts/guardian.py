@@ -35,8 +35,9 @@ def _pipe() -> IO[str]:
 
 def close() -> None:
     """All is over: whatever was not released goes now."""
-    _pipe().close()
-    _pipe.cache_clear()
+    if _pipe.cache_info().currsize:
+        _pipe().close()
+        _pipe.cache_clear()
 
 
 def watch(kind: str, name: object) -> None:

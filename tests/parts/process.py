@@ -54,11 +54,12 @@ class Process:
             )
         guardian.watch("pid", self._child.pid)
 
-    def stop(self, sign: signal.Signals = signal.SIGTERM, seconds: float = 20) -> None:
+    def stop(self, sign: signal.Signals = signal.SIGTERM, seconds: float = 60) -> None:
         """Ask it to end; one that does not is killed."""
         if self._child is None:
             return
         self._child.send_signal(sign)
+        self._child.send_signal(signal.SIGCONT)  # a paused one hears nothing else
         try:
             self._child.wait(seconds)
         except subprocess.TimeoutExpired:
