@@ -38,7 +38,7 @@ class Daemon:
         self._metrics = CabooseMetrics()
         store = open_store(config.store)
         archive = Archive(store, config.caboose.max_output, self._metrics)
-        self._means = Means(config, archive, Recorder(config, random.Random()), self._metrics)  # noqa: S311
+        self._means = Means(config, archive, Recorder(config, store, random.Random()), self._metrics)  # noqa: S311
         self._served = build(config, kinds, shard, store)
         sources = {name: served.source for served in self._served for name in served.names}
         self._territory = Territory.of(config, sources, shard)

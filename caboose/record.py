@@ -6,9 +6,11 @@ ever: ours, or that of whoever wrote another end. A crash before the commit leav
 it finds the flag cleared, and the callbacks' uuids would make even a second insert change nothing.
 """
 
+import asyncio
+import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 from uuid import UUID
@@ -18,10 +20,13 @@ from caboose.callbacks import Ended, Planned, plan
 from caboose.ledger import Event, Ledger, Thread
 from caboose.retry import again_in
 from switchyard.config.config import Config
-from switchyard.places import Places
+from switchyard.places import STORED, Places, parameters_key
 from switchyard.status import Status
+from switchyard.store import Store
 
 CHUNK = 500
+# The ledger's limit is 1 MiB of binary JSON, which can be seven times its text (a list of small numbers).
+LARGEST_CHAINED = 128 * 1024
 TOO_LARGE = "its parameters are larger than the 1 MiB that an action may have"
 
 
@@ -36,8 +41,9 @@ class End:
 class Recorder:
     """Writes ends and makes callbacks, as the configuration has them."""
 
-    def __init__(self, config: Config, chance: random.Random) -> None:
+    def __init__(self, config: Config, store: Store, chance: random.Random) -> None:
         self._config = config
+        self._store = store
         self._chance = chance
 
     async def record(self, ledger: Ledger, ends: Sequence[End]) -> None:
@@ -60,8 +66,18 @@ class Recorder:
         for ended in await ledger.ended(sorted(ours)):
             planned = plan(ended, self._configured(ended), outputs.get(ended.uuid))
             for chunk in _chunks(planned, CHUNK):
-                await _insert(ledger, ended, chunk)
+                await _insert(ledger, ended, [await self._by_reference(each) for each in chunk])
         return list(ours)
+
+    async def _by_reference(self, planned: Planned) -> Planned:
+        """A chained workflow may be given more than an action can hold: then the store holds it."""
+        if planned.workflow is None:
+            return planned
+        data = json.dumps(planned.parameters).encode()
+        if len(data) <= LARGEST_CHAINED:
+            return planned
+        await asyncio.to_thread(self._store.put, parameters_key(planned.uuid), data)
+        return replace(planned, parameters=STORED)
 
     def _configured(self, ended: Ended) -> Sequence[Any]:
         workflow = self._config.workflows.get(ended.workflow) if ended.workflow else None

@@ -49,6 +49,15 @@ class Places:
         return f"{self.folder}/cancel"
 
 
+# What stands in an action for parameters that are too large for the ledger: they are at `parameters_key`.
+STORED = {"switchyard:parameters": "stored"}
+
+
+def parameters_key(uuid: UUID) -> str:
+    """Where a chained workflow's parameters are, if not in its action: named by its uuid alone."""
+    return f"callbacks/{uuid}/parameters.json"
+
+
 def told(places: Places, correlation_id: str | None, url_of: Callable[[str], str]) -> dict[str, str]:
     """What the work has to know, by the names it goes under everywhere: action-uuid, run, input, ..."""
     return {

@@ -73,7 +73,7 @@ def _input(work: Work, prepared: Prepared) -> str:
     """`{"switchyard": {…}, "input": …}`; an input too large for AWS is null, and found by its URL."""
     told: dict[str, Any] = {name.replace("-", "_"): value for name, value in prepared.told.items()}
     told["run"] = work.run
-    whole = json.dumps({"switchyard": told, "input": dict(work.parameters)})
+    whole = json.dumps({"switchyard": told, "input": dict(prepared.parameters)})
     if len(whole.encode()) <= LARGEST_INPUT:
         return whole
     return json.dumps({"switchyard": told, "input": None})

@@ -2,15 +2,18 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from conductor.handler import HandlerContext, Work
 from switchyard.config.schemas import JsonSchema
 from switchyard.config.workflows import Workflow
 from switchyard.errors import StoreError
 from switchyard.outcome import Failed, Invalid, Outcome, Retry
-from switchyard.places import Places, told
+from switchyard.places import STORED, Places, parameters_key, told
+from switchyard.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,7 @@ class Prepared:
     workflow: Workflow
     places: Places
     told: dict[str, str]  # what the work has to know, by name
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # its input, wherever it was kept
 
 
 async def prepare(work: Work, context: HandlerContext) -> Prepared | Outcome:
@@ -30,19 +34,27 @@ async def prepare(work: Work, context: HandlerContext) -> Prepared | Outcome:
     workflow = context.config.workflows.get(work.workflow)
     if workflow is None:
         return Invalid(f"the configuration has no workflow {work.workflow!r}")
-    if workflow.input_schema and (problem := _problem(workflow.input_schema, work)):
-        return Invalid(problem)
     places = Places(work.uuid, work.run)
     try:
-        data = json.dumps(dict(work.parameters), allow_nan=False).encode()
+        parameters = await asyncio.to_thread(_parameters, work, context.store)
+        if workflow.input_schema and (problem := _problem(workflow.input_schema, parameters)):
+            return Invalid(f"the input does not fit {work.workflow}'s schema: {problem}")
+        data = json.dumps(parameters, allow_nan=False).encode()
         await asyncio.to_thread(context.store.put, places.input, data)
     except StoreError as error:
         kind = Retry if error.transient else Failed
         return kind(f"the input could not be stored: {error}")
-    return Prepared(workflow, places, told(places, work.correlation_id, context.store.url_of))
+    return Prepared(workflow, places, told(places, work.correlation_id, context.store.url_of), parameters)
 
 
-def _problem(schema: JsonSchema, work: Work) -> str | None:
+def _parameters(work: Work, store: Store) -> dict[str, Any]:
+    """The action's own, or those that were too large for the ledger."""
+    if work.parameters != STORED:
+        return dict(work.parameters)
+    parameters: dict[str, Any] = json.loads(store.get(parameters_key(work.uuid)))
+    return parameters
+
+
+def _problem(schema: JsonSchema, parameters: dict[str, Any]) -> str | None:
     """What is wrong with the input, up to three things, in a line for people."""
-    found = "; ".join(map(str, islice(schema.problems(dict(work.parameters)), 3)))
-    return f"the input does not fit {work.workflow}'s schema: {found}" if found else None
+    return "; ".join(map(str, islice(schema.problems(parameters), 3))) or None

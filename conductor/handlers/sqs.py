@@ -87,7 +87,7 @@ class SqsHandler:
 
 
 def _job(work: Work, prepared: Prepared) -> dict[str, Any]:
-    parameters = work.parameters
+    parameters = prepared.parameters
     given = parameters.get("input")
     named = isinstance(given, dict) and len(given) == 1 and given.keys() <= {"key", "geojson"}
     return {

@@ -38,7 +38,7 @@ class Value(Model):
     value: JsonValue = None
     """The literal."""
     path: JsonPath | None = None
-    """Where to look; one match gives its value, several a list, none `default`."""
+    """Where to look: one thing where the path can find only one, else a list; none gives `default`."""
     default: JsonValue = None
     """What stands where the path finds nothing."""
 

@@ -32,7 +32,7 @@ class Heard:
         self._pump: asyncio.Task[float | None] | None = None
         metrics = CabooseMetrics()
         archive = Archive(self.store, self.config.caboose.max_output, metrics)
-        means = Means(self.config, archive, Recorder(self.config, random.Random(1)), metrics)
+        means = Means(self.config, archive, Recorder(self.config, self.store, random.Random(1)), metrics)
         (served,) = build(self.config, (), WHOLE, self.store)
         self.source = served.source
         self.intake = Intake(served.source, 100)

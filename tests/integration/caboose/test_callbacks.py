@@ -3,11 +3,15 @@
 import asyncio
 import json
 import tracemalloc
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from conductor.handler import HandlerContext, Work
+from conductor.handlers.prepare import Prepared, prepare
+from switchyard.places import Places
 from tests.integration.caboose.conftest import Worlds
 from tests.integration.caboose.world import World
 
@@ -118,7 +122,7 @@ async def test_the_callers_own_callbacks_work_like_those_of_the_configuration(wo
             "must be an object",
         ),
         (
-            {"name": "bad", "action": "run", "workflow": "report", "input": {"path": "$.output"}},
+            {"name": "bad", "action": "hook", "parameters": {"all": {"path": "$.output"}}},
             "larger than the 1 MiB",
         ),
     ],
@@ -134,6 +138,22 @@ async def test_a_callback_that_can_never_run_is_there_to_be_seen(world: World, o
     )
     assert reason in error
     assert needs_review
+
+
+async def test_a_chained_workflow_is_given_more_than_an_action_can_hold(world: World) -> None:
+    output = {"summary": {}, "features": [], "numbers": list(range(300_000))}
+    uuid = world.queued(world.submit())
+    world.exited(uuid, output=output)
+    await world.tell()
+    ((child, parameters),) = world.database.execute(
+        "select action_uuid, parameters from switchyard.action where callback = 'next'"
+    )
+    config = HandlerContext(world.config, world.store, {})
+    job = Work(child, 1, 1, False, "run", "report", "next", uuid, parameters, None, datetime.now(UTC))
+    prepared = await prepare(job, config)
+    assert isinstance(prepared, Prepared)
+    assert prepared.parameters == output
+    assert json.loads(world.store.get(Places(child, 1).input)) == output
 
 
 async def test_texts_that_postgres_cannot_hold_lose_no_callback(world: World) -> None:

@@ -146,6 +146,7 @@ async def build(
     tmp_path: Path,
     workflows: Mapping[str, Any],
     store: Store | None = None,
+    ledger_url: str | None = None,
     **config: Any,
 ) -> World:
     """A world around these workflows."""
@@ -158,14 +159,16 @@ async def build(
     source = LocalSource(action)
     await source.start()
     kept = store or open_store((tmp_path / "store").as_uri())
-    return _wired(database, made, kept, spool, source)
+    ledger = Ledger(ledger_url or database.url, "caboose test")
+    return _wired(database, made, kept, spool, source, ledger=ledger)
 
 
-def _wired(database: Database, config: Config, store: Store, spool: Path, source: LocalSource) -> World:
+def _wired(
+    database: Database, config: Config, store: Store, spool: Path, source: LocalSource, *, ledger: Ledger
+) -> World:
     metrics = CabooseMetrics()
     archive = Archive(store, config.caboose.max_output, metrics)
-    means = Means(config, archive, Recorder(config, random.Random(1)), metrics)
-    ledger = Ledger(database.url, "caboose test")
+    means = Means(config, archive, Recorder(config, store, random.Random(1)), metrics)
     intake = Intake(source, 1000)
     sources: dict[str, Source] = {"run": source}
     territory = Territory.of(config, sources, WHOLE)

@@ -1,0 +1,93 @@
+"""The whole line: submit, conductor, process, caboose, callbacks; both programs killed again and again."""
+
+import json
+import random
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.acceptance.caboose.conftest import Stations
+from tests.acceptance.caboose.station import stop
+from tests.parts.process import Process
+from tests.waiting import until
+
+CONDUCTOR = [sys.executable, "-c", "from conductor.cli import main; main()"]
+# Every start leaves a line, so that a second one cannot hide.
+WORK = (
+    "import json,os,random,sys,time,urllib.parse as u\n"
+    "name = os.environ['SWITCHYARD_ACTION_UUID'] + ' r' + os.environ['SWITCHYARD_RUN']\n"
+    "os.write(os.open(sys.argv[1], os.O_APPEND | os.O_CREAT | os.O_WRONLY), (name + '\\n').encode())\n"
+    "given = json.load(open(u.urlsplit(os.environ['SWITCHYARD_INPUT']).path))\n"
+    "time.sleep(random.random())\n"
+    "if given['n'] % 5 == 0 and os.environ['SWITCHYARD_RUN'] == '1': sys.exit(75)\n"
+    "json.dump({'n': given['n']}, open(u.urlsplit(os.environ['SWITCHYARD_OUTPUT']).path + '/output.json', 'w'))\n"
+)
+COUNT = 20
+
+
+def flows(starts: Path) -> dict[str, Any]:
+    template = [sys.executable, "-S", "-c", WORK, str(starts)]
+    done = {"name": "done", "action": "hook", "parameters": {"n": {"path": "$.output.n"}}}
+    chain = {"name": "next", "action": "run", "workflow": "report", "input": {"path": "$.output"}}
+    retry = {"attempts": 3, "base": "100ms"}
+    return {
+        "work": {"action": "run", "template": template, "retry": retry, "callbacks": [done, chain]},
+        "report": {"action": "run", "template": template, "retry": retry, "callbacks": [done]},
+    }
+
+
+def test_the_line_under_kills_starts_nothing_twice_and_loses_nothing(
+    stations: Stations, tmp_path: Path
+) -> None:
+    starts = tmp_path / "starts"
+    station = stations(flows(starts), conductor={"poll": "500ms", "health": {"port": None}})
+    conductor = Process("conductor", [*CONDUCTOR, "run", "-c", str(station.file)], env=station.environ)
+    chance = random.Random(11)
+    try:
+        conductor.start()
+        station.caboose.start()
+        for n in range(COUNT):
+            station.database.execute(
+                "select switchyard.submit('run', %s, workflow => 'work')", json.dumps({"n": n})
+            )
+        for turn in range(6):
+            time.sleep(chance.uniform(0.5, 2.5))  # the moment of the kill is the test
+            victim = (conductor, station.caboose)[turn % 2]
+            victim.kill()
+            victim.start()
+        until(lambda: _open(station) == 0 and _ended(station) == 4 * COUNT, 120)
+        until(lambda: station.executions() == [], 20)
+    finally:
+        conductor.kill()
+    _check(station, Counter(starts.read_text().split("\n")[:-1]))
+    until(lambda: station.get("/readyz")[0] == 200, 30)
+    assert stop(station.caboose) == 0
+
+
+def _check(station: Any, starts: Counter[str]) -> None:
+    statuses = station.database.execute("select distinct status::text from switchyard.thread")
+    assert statuses == [("SUCCESSFUL",)]
+    assert set(starts.values()) == {1}, "a run is started once"
+    runs = station.database.execute(
+        "select action_uuid::text || ' r' || generate_series(1, run) from switchyard.thread where action_name = 'run'"
+    )
+    assert {row[0] for row in runs} == set(starts)
+    callbacks = station.database.execute(
+        "select callback, parent_uuid, count(*) from switchyard.action where callback is not null group by 1, 2"
+    )
+    assert Counter(row[0] for row in callbacks) == {"done": 2 * COUNT, "next": COUNT}
+    assert {row[2] for row in callbacks} == {1}
+
+
+def _open(station: Any) -> int:
+    ((number,),) = station.database.execute("select count(*) from switchyard.yard")
+    return int(number)
+
+
+def _ended(station: Any) -> int:
+    ((number,),) = station.database.execute(
+        "select count(*) from switchyard.thread where ended_at is not null"
+    )
+    return int(number)
