@@ -36,7 +36,7 @@ _NODES = (
 
 def as_json(value: Any) -> str:
     """Compact JSON; what a lazy filter yields becomes a list, what is no JSON is an error."""
-    return json.dumps(value, default=_listed, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def _listed(value: Any) -> Any:
@@ -45,6 +45,9 @@ def _listed(value: Any) -> Any:
     if isinstance(value, Iterator):
         return list(value)
     raise TypeError(f"a {type(value).__name__} is no JSON")
+
+
+_ENCODER = json.JSONEncoder(default=_listed, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _in_text(value: Any) -> Any:

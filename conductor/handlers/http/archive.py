@@ -16,7 +16,7 @@ from switchyard.transcript import FIELD, transcript_key
 
 LARGEST_GROUP = 256
 LARGEST_BYTES = 8 * 2**20
-WRITERS = 2
+WRITERS = 1
 PATIENCE = 30.0  # seconds
 
 
@@ -27,12 +27,14 @@ class Archive:
         self._store = store
         self._waiting: list[tuple[str, bytes, asyncio.Future[dict[str, Any]]]] = []
         self._writers: set[asyncio.Task[None]] = set()
+        self._writing = 0  # writers that will look at the queue again; a task that ended is in the set still
 
     async def keep(self, work: Work, line: bytes) -> dict[str, Any]:
         """Where the transcript is, or why it is nowhere: a part of the event's detail."""
         done: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting.append((transcript_key(work.uuid, work.run, work.attempt), line, done))
-        if len(self._writers) < WRITERS:
+        if self._writing < WRITERS:
+            self._writing += 1
             writer = asyncio.create_task(self._write_all())
             self._writers.add(writer)
             writer.add_done_callback(self._writers.discard)
@@ -43,12 +45,15 @@ class Archive:
         await asyncio.gather(*self._writers)
 
     async def _write_all(self) -> None:
-        while self._waiting:
-            group = self._taken()
-            place = await self._written(group[0][0], b"\n".join(line for _, line, _ in group))
-            for number, (_, _, done) in enumerate(group):
-                if not done.done():  # a dispatch that was told to stop has gone
-                    done.set_result({FIELD: {**place, "line": number}} if "key" in place else place)
+        try:
+            while self._waiting:
+                group = self._taken()
+                place = await self._written(group[0][0], b"\n".join([line for _, line, _ in group]))
+                for number, (_, _, done) in enumerate(group):
+                    if not done.done():  # a dispatch that was told to stop has gone
+                        done.set_result({FIELD: {**place, "line": number}} if "key" in place else place)
+        finally:
+            self._writing -= 1
 
     def _taken(self) -> list[tuple[str, bytes, asyncio.Future[dict[str, Any]]]]:
         count = size = 0

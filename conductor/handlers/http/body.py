@@ -10,13 +10,12 @@ _WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate
 
 async def take(content: StreamReader, limit: int, into: bytearray) -> bool:
     """Read into `into` up to `limit` bytes; whether that was all. If it breaks off, what was read stays."""
-    while len(into) <= limit:
-        chunk = await content.read(min(CHUNK, limit + 1 - len(into)))
-        if not chunk:
-            return True
-        into += chunk
-    del into[limit:]
-    return False
+    while not content.at_eof():
+        into += await content.read(min(CHUNK, limit + 1 - len(into)))
+        if len(into) > limit:
+            del into[limit:]
+            return False
+    return True
 
 
 def unpacked(data: bytes, encoding: str, limit: int) -> tuple[bytes, str | None]:

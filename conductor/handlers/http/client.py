@@ -4,17 +4,17 @@ aiohttp repeats a GET, PUT or DELETE by itself when a pooled connection turns ou
 two error types; a middleware turns these into one it does not know, so nothing here is ever sent twice.
 """
 
-import asyncio
 import ssl
+import time
 from dataclasses import dataclass
-from typing import Any
 
 import aiohttp
+import attr
 
 from conductor.handlers.http.address import Policy
 from conductor.handlers.http.answer import Answer
 from conductor.handlers.http.body import take, unpacked
-from conductor.handlers.http.fault import EXPECTED, Interrupted, broken_body, fault_of
+from conductor.handlers.http.fault import EXPECTED, Fault, Interrupted, broken_body, fault_of
 from conductor.handlers.http.outgoing import Outgoing
 from conductor.handlers.http.redirect import next_hop
 from conductor.handlers.http.resolver import CACHE_SECONDS, VettedResolver
@@ -30,7 +30,7 @@ class Limits:
     """How long and how much. `connect` ends before `total` does: then nothing was sent, for sure."""
 
     connect: float
-    read: float
+    read: float | None
     total: float
     answer: int  # bytes of the body
     headers: int = HEADER_LINE  # bytes of one header
@@ -74,13 +74,14 @@ class Client:
             max_field_size=min(limits.headers, HEADER_LINE),
             max_headers=HEADER_LINES,
             middlewares=(send_once,),
-            timeout=aiohttp.ClientTimeout(
-                total=None,
-                connect=min(limits.connect, 0.9 * limits.total),
-                sock_connect=min(limits.connect, 0.9 * limits.total),
-                sock_read=limits.read,
-                ceil_threshold=_EXACT,
-            ),
+        )
+        connect = min(limits.connect, 0.9 * limits.total)
+        self._timeout = aiohttp.ClientTimeout(
+            total=limits.total,
+            connect=connect,
+            sock_connect=connect,
+            sock_read=limits.read,
+            ceil_threshold=_EXACT,
         )
 
     async def close(self) -> None:
@@ -90,8 +91,12 @@ class Client:
 
     async def send(self, request: Outgoing) -> Answer:
         """The answer, after the redirects that are allowed; Fault where there is none."""
-        deadline = asyncio.get_running_loop().time() + self._limits.total
-        answer = await self._exchange(request, deadline, sent=False)
+        if not self._limits.redirects:
+            return await self._exchange(request, self._timeout)
+        return await self._followed(request, time.monotonic() + self._limits.total)
+
+    async def _followed(self, request: Outgoing, deadline: float) -> Answer:
+        answer = await self._exchange(request, self._timeout)
         for _ in range(self._limits.redirects):
             try:
                 hop = next_hop(request, answer.status, answer.headers.get("location"))
@@ -100,34 +105,35 @@ class Client:
             if hop is None:
                 break
             hops, request = [*answer.hops, hop.shown_url], hop
-            answer = await self._exchange(request, deadline, sent=True)
+            left = max(deadline - time.monotonic(), 0.001)
+            try:
+                answer = await self._exchange(request, attr.evolve(self._timeout, total=left, connect=left))
+            except Fault as fault:
+                fault.sent = True  # the hop before went out
+                raise
             answer.hops = hops
         return answer
 
-    async def _exchange(self, request: Outgoing, deadline: float, *, sent: bool) -> Answer:
-        """One request and its answer. `sent`: an earlier hop went out already."""
+    async def _exchange(self, request: Outgoing, timeout: aiohttp.ClientTimeout) -> Answer:  # noqa: ASYNC109
+        """One request and its answer."""
         answer: Answer | None = None
         try:
             self._resolver.admit_literal(request.url)
-            async with asyncio.timeout_at(deadline), self._request(request) as response:
-                answer = _head(response)
+            async with self._session.request(
+                request.method,
+                request.url,
+                headers=request.headers,
+                data=request.body or None,
+                allow_redirects=False,
+                timeout=timeout,
+            ) as response:
+                answer = Answer(response.status, response.reason or "", response.headers)
                 await self._fill(answer, response)
         except EXPECTED as error:
             if answer is None:
-                fault = fault_of(error, request.url, self._limits.total)
-                fault.sent |= sent
-                raise fault from None
+                raise fault_of(error, request.url, self._limits.total) from None
             answer.fault = answer.fault or broken_body(error, self._limits.total)
         return answer
-
-    def _request(self, request: Outgoing) -> Any:
-        return self._session.request(
-            request.method,
-            request.url,
-            headers=request.headers,
-            data=request.body or None,
-            allow_redirects=False,
-        )
 
     async def _fill(self, answer: Answer, response: aiohttp.ClientResponse) -> None:
         """Take the body as far as the limit goes; a connection with more to come is dropped, not drained."""
@@ -137,13 +143,8 @@ class Client:
                 answer.fault = f"the body has more than {limit} bytes"
                 response.close()
         finally:
-            answer.body, fault = unpacked(bytes(taken), answer.headers.get("content-encoding", ""), limit)
-            answer.fault = answer.fault or fault
-
-
-def _head(response: aiohttp.ClientResponse) -> Answer:
-    headers: dict[str, str] = {}
-    for name, value in response.headers.items():
-        lower = name.lower()
-        headers[lower] = f"{headers[lower]}, {value}" if lower in headers else value
-    return Answer(response.status, response.reason or "", headers)
+            answer.body = bytes(taken)
+            encoding = answer.headers.get("content-encoding")
+            if encoding is not None:
+                answer.body, fault = unpacked(answer.body, encoding, limit)
+                answer.fault = answer.fault or fault

@@ -17,7 +17,7 @@ from conductor.handlers.http.fault import Fault
 from conductor.handlers.http.redact import masked
 from conductor.handlers.http.request import RequestTemplate
 from conductor.handlers.http.rules import Rule, Verdict, compiled, verdict
-from conductor.handlers.http.settings import authorization, client_for, secret_texts
+from conductor.handlers.http.settings import authorization, client_for, secret_text, secret_texts
 from conductor.handlers.http.sign import Signer
 from conductor.handlers.http.transcript import transcript
 from conductor.retry_after import retry_after
@@ -89,7 +89,7 @@ def request_template(action: HttpAction, context: HandlerContext) -> RequestTemp
     """The compiled request; ConfigError where it can never work."""
     written = action.request
     secrets = secret_texts(context.secrets)
-    signing = () if written.sign is None else [secret.resolve() for secret in written.sign.secrets]
+    signing = () if written.sign is None else [secret_text(secret) for secret in written.sign.secrets]
     return RequestTemplate(
         method=written.method,
         url=written.url,

@@ -9,11 +9,12 @@ from yarl import URL
 class Outgoing:
     """What is sent. `derived`: texts in it that were made from secrets; `private`: headers that hold such."""
 
+    uuid: str
     method: str
     url: URL
     headers: dict[str, str]
+    private: frozenset[str] = frozenset()
     body: bytes = b""
     shown_url: str = ""
     shown_body: bytes = b""
     derived: list[str] = field(default_factory=list)
-    private: frozenset[str] = frozenset()

@@ -3,6 +3,7 @@
 import base64
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from switchyard.runtime.redact import MASK, redact, register_secret
 
@@ -12,6 +13,7 @@ _SENSITIVE = re.compile(
 SHORTEST = 4
 
 
+@lru_cache(maxsize=1024)
 def sensitive(header: str) -> bool:
     """Whether a header of this name is likely to hold something that opens doors."""
     return _SENSITIVE.search(header) is not None

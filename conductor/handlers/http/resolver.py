@@ -43,9 +43,9 @@ class VettedResolver(AbstractResolver):
 
     def admit_literal(self, url: URL) -> None:
         """An address in the URL itself never reaches `resolve`: vet it here."""
-        address = literal(url)
-        if address is not None:
-            self._admit(str(address), url.raw_host or "")
+        host = url.raw_host or ""
+        if host not in self._admitted and (address := literal(url)) is not None:
+            self._admit(str(address), host)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC

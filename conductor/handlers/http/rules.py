@@ -4,7 +4,8 @@ The body belongs to somebody else: an expression gets a time limit and a bounded
 decide is no match, so that the next rule is asked.
 """
 
-from collections.abc import Container, Iterable, Sequence
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -12,12 +13,15 @@ import jsonpath
 import regex
 
 from conductor.handlers.http.answer import Answer, NoJsonError
+from switchyard.config.expressions import compile_path
 from switchyard.config.sandbox import as_json
 
 Verdict = Literal["success", "retry", "failed", "invalid"]
+Find = Callable[[Any], Iterable[Any]]
 
 MATCH_SECONDS = 0.25
 MATCH_LONGEST = 64 * 1024  # characters that a regular expression looks at
+_PLAIN_PATH = re.compile(r"\$(\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
 
 
 class Written(Protocol):
@@ -28,7 +32,7 @@ class Written(Protocol):
     @property
     def path(self) -> str | None: ...
     @property
-    def matches(self) -> Any: ...
+    def matches(self) -> re.Pattern[str] | None: ...
     @property
     def outcome(self) -> Verdict: ...
 
@@ -39,21 +43,21 @@ class Rule:
 
     outcome: Verdict
     status: Container[int] | None = None
-    path: jsonpath.JSONPath | None = None
+    find: Find | None = None  # what the path points to
     pattern: Any = None  # a compiled pattern of `regex`, which can be given a time limit
 
     @property
     def reads_body(self) -> bool:
         """Whether the status alone does not decide it."""
-        return self.path is not None or self.pattern is not None
+        return self.find is not None or self.pattern is not None
 
     def matches(self, answer: Answer) -> bool:
         """Whether every condition holds."""
         if self.status is not None and answer.status not in self.status:
             return False
-        if self.path is None:
+        if self.find is None:
             return self.pattern is None or self._found(answer.text)
-        return any(self.pattern is None or self._found(_text(value)) for value in _values(self.path, answer))
+        return any(self.pattern is None or self._found(_text(value)) for value in _values(self.find, answer))
 
     def _found(self, text: str) -> bool:
         try:
@@ -62,9 +66,9 @@ class Rule:
             return False
 
 
-def _values(path: jsonpath.JSONPath, answer: Answer) -> Iterable[Any]:
+def _values(find: Find, answer: Answer) -> Iterator[Any]:
     try:
-        yield from (match.obj for match in path.finditer(answer.document))
+        yield from find(answer.document)
     except (NoJsonError, jsonpath.JSONPathError, RecursionError):
         return
 
@@ -75,12 +79,31 @@ def _text(value: Any) -> str:
 
 def compiled(written: Written) -> Rule:
     """The rule that the configuration describes; it checked the expressions already."""
-    path = None if written.path is None else jsonpath.compile(written.path, strict=True)
+    find = None if written.path is None else _find(written.path)
     pattern = (
         None if written.matches is None else regex.compile(written.matches.pattern, written.matches.flags)
     )
-    assert path is None or isinstance(path, jsonpath.JSONPath), "a rule's path has no compound operators"
-    return Rule(written.outcome, written.status, path, pattern)
+    return Rule(written.outcome, written.status, find, pattern)
+
+
+def _find(path: str) -> Find:
+    if _PLAIN_PATH.fullmatch(path):
+        return _looked_up(path.split(".")[1:])
+    query = compile_path(path)
+    return lambda document: (match.obj for match in query.finditer(document))
+
+
+def _looked_up(keys: Sequence[str]) -> Find:
+    """The short way for what most paths are: `$.error.code`."""
+
+    def find(document: Any) -> Iterable[Any]:
+        for key in keys:
+            if not isinstance(document, dict) or key not in document:
+                return ()
+            document = document[key]
+        return (document,)
+
+    return find
 
 
 def verdict(rules: Sequence[Rule], answer: Answer) -> Verdict:

@@ -43,7 +43,7 @@ def client_for(action: OutboundAction) -> Client:
     total = action.total_timeout
     limits = Limits(
         connect=action.timeouts.connect,
-        read=action.timeouts.read or total,
+        read=action.timeouts.read,
         total=total,
         answer=action.limits.response_body,
         headers=action.limits.headers,

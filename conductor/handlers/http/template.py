@@ -32,9 +32,11 @@ class Template:
     def __init__(self, source: Any, where: str) -> None:
         self.where = where
         self._names: set[str] = set()
+        self.of_action: set[str] = set()
+        self.whole_action = False
         self._render = self._compiled(source)
-        self.constant = not self._names
         self.secret = "secrets" in self._names
+        self.varies = bool(self._names - {"secrets"})
 
     def render(self, names: Names) -> Any:
         """The value. What is wrong with the values is a TemplateFaultError that says where and why."""
@@ -55,15 +57,30 @@ class Template:
             return lambda names: [render(names) for render in parts]
         return lambda _names: source
 
+    def _note_action(self, tree: nodes.Template) -> None:
+        """Which of the action's fields are asked for by name, or whether any could be."""
+        direct = [
+            node.attr
+            for node in tree.find_all(nodes.Getattr)
+            if isinstance(node.node, nodes.Name) and node.node.name == "action"
+        ]
+        self.of_action |= set(direct)
+        self.whole_action |= _uses(tree, "action") > len(direct)
+
     def _text(self, source: str) -> Render:
         if not any(mark in source for mark in ("{{", "{%", "{#")):
             return lambda _names: source
         try:
             tree = parse_template(source)
             self._names |= find_undeclared_variables(tree)
+            self._note_action(tree)
             return _path(tree) or _program(tree)
         except ValueError as problem:
             raise ConfigError(f"{self.where}: {problem}") from None
+
+
+def _uses(tree: nodes.Template, name: str) -> int:
+    return sum(node.name == name for node in tree.find_all(nodes.Name))
 
 
 def reason(fault: BaseException) -> str:

@@ -67,6 +67,7 @@ def _literal(host: str) -> Address | None:
         return None
 
 
+@lru_cache(maxsize=512)
 def shown(url: URL) -> str:
     """The URL as people may see it: no userinfo, and the query's names without their values."""
     plain = url.with_user(None).with_fragment(None)
