@@ -136,7 +136,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         """A key of an object, or a place or a slice of a list or a text."""
-        if isinstance(obj, Mapping | list | tuple | str) and not isinstance(obj, Undefined):
+        if isinstance(obj, Undefined):
+            str(obj)  # raises, and names what was missing first
+        if isinstance(obj, Mapping | list | tuple | str):
             try:
                 return obj[argument]
             except (LookupError, TypeError, ValueError):

@@ -9,11 +9,11 @@ import time
 from dataclasses import dataclass
 
 import aiohttp
-import attr
 
 from conductor.handlers.http.address import Policy
 from conductor.handlers.http.answer import Answer
 from conductor.handlers.http.body import take, unpacked
+from conductor.handlers.http.connector import QuietConnector
 from conductor.handlers.http.fault import EXPECTED, Fault, Interrupted, broken_body, fault_of
 from conductor.handlers.http.outgoing import Outgoing
 from conductor.handlers.http.redirect import next_hop
@@ -57,7 +57,7 @@ class Client:
     ) -> None:
         self._limits = limits
         self._resolver = VettedResolver(policy)
-        connector = aiohttp.TCPConnector(
+        connector = QuietConnector(
             resolver=self._resolver,
             ttl_dns_cache=CACHE_SECONDS,
             socket_factory=self._resolver.socket_for,
@@ -75,12 +75,15 @@ class Client:
             max_headers=HEADER_LINES,
             middlewares=(send_once,),
         )
-        connect = min(limits.connect, 0.9 * limits.total)
-        self._timeout = aiohttp.ClientTimeout(
-            total=limits.total,
+        self._timeout = self._within(limits.total)
+
+    def _within(self, seconds: float) -> aiohttp.ClientTimeout:
+        connect = min(self._limits.connect, 0.9 * seconds)
+        return aiohttp.ClientTimeout(
+            total=seconds,
             connect=connect,
             sock_connect=connect,
-            sock_read=limits.read,
+            sock_read=self._limits.read,
             ceil_threshold=_EXACT,
         )
 
@@ -105,9 +108,8 @@ class Client:
             if hop is None:
                 break
             hops, request = [*answer.hops, hop.shown_url], hop
-            left = max(deadline - time.monotonic(), 0.001)
             try:
-                answer = await self._exchange(request, attr.evolve(self._timeout, total=left, connect=left))
+                answer = await self._exchange(request, self._within(max(deadline - time.monotonic(), 0.001)))
             except Fault as fault:
                 fault.sent = True  # the hop before went out
                 raise

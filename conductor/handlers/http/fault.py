@@ -54,7 +54,7 @@ def _unconnected(error: BaseException) -> str:
         return f"the TLS handshake failed: {getattr(error.os_error, 'reason', None) or 'no reason given'}"
     if isinstance(error, aiohttp.ClientConnectorError):
         number = error.os_error.errno
-        return f"no connection: {os.strerror(number) if number else type(error.os_error).__name__}"
+        return f"no connection: {os.strerror(number) if number else 'the other side hung up'}"
     return "no connection within the connect time-out"
 
 

@@ -16,6 +16,9 @@ _RESERVED = re.compile(
 )
 
 
+_ALWAYS = {"Accept-Encoding": "identity", "User-Agent": "switchyard"}
+
+
 class HeaderError(ValueError):
     """A value that no header can carry; the text does not repeat it."""
 
@@ -26,27 +29,25 @@ class HeaderTemplates:
     def __init__(
         self,
         written: Mapping[str, str],
-        always: Mapping[str, str],
         secrets: Mapping[str, str],
         *,
-        signed: bool,
+        authorization: str | None = None,
+        signed: bool = False,
     ) -> None:
         for name in written:
             _vet_name(name, signed=signed)
-        self.names = frozenset(name.lower() for name in (*written, *(always.keys() & {"Authorization"})))
-        if len(self.names) < len(written) + ("Authorization" in always):
+        given = [*written, "Authorization"] if authorization is not None else [*written]
+        self.names = frozenset(name.lower() for name in given)
+        if len(self.names) < len(given):
             raise ConfigError("request.headers: a header is given twice (Authorization also by `auth`)")
         templates = {name: Template(text, f"request.headers.{name}") for name, text in written.items()}
         self.from_secrets = [name for name, template in templates.items() if template.secret]
         self.private = frozenset([*self.from_secrets, "Authorization"])
         self._varying = {name: template for name, template in templates.items() if template.varies}
-        fixed = {name: template for name, template in templates.items() if not template.varies}
-        try:
-            values = {name: _value(template, {"secrets": secrets}) for name, template in fixed.items()}
-        except ValueError as error:
-            raise ConfigError(str(error)) from None
-        overridden = {name: value for name, value in always.items() if name.lower() not in self.names}
-        self._fixed = {**(overridden if "Authorization" not in always else always), **values}
+        self._fixed = {name: value for name, value in _ALWAYS.items() if name.lower() not in self.names}
+        if authorization is not None:
+            self._fixed["Authorization"] = authorization
+        self._fixed |= _rendered_once(templates, secrets)
 
     @property
     def varying(self) -> Iterable[Template]:
@@ -59,6 +60,14 @@ class HeaderTemplates:
         for name, template in self._varying.items():
             headers[name] = _value(template, names)
         return headers
+
+
+def _rendered_once(templates: Mapping[str, Template], secrets: Mapping[str, str]) -> dict[str, str]:
+    fixed = {name: template for name, template in templates.items() if not template.varies}
+    try:
+        return {name: _value(template, {"secrets": secrets}) for name, template in fixed.items()}
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
 
 
 def _vet_name(name: str, *, signed: bool) -> None:

@@ -20,7 +20,6 @@ from conductor.handlers.http.url import UrlError, parse_url, shown
 from switchyard.config.sandbox import as_json
 from switchyard.runtime.redact import MASK
 
-_ALWAYS = {"Accept-Encoding": "identity", "User-Agent": "switchyard"}
 _TEXT, _JSON = "text/plain; charset=utf-8", "application/json"
 _PLAIN = re.compile(r"[\x21-\x24\x26-\x7e]+")
 _URL_SAFE = "!#$&'()*+,/:;=?@%~"
@@ -50,8 +49,8 @@ class RequestTemplate:
         self._method = method.upper()
         self._url = Template(url, "request.url")
         self._body = None if body is None else Template(body, "request.body")
-        always = _ALWAYS if authorization is None else _ALWAYS | {"Authorization": authorization}
-        self._headers = HeaderTemplates(headers, always, secrets, signed=signer is not None)
+        signed = signer is not None
+        self._headers = HeaderTemplates(headers, secrets, authorization=authorization, signed=signed)
         self._naming = Naming([self._url, *self._headers.varying, *([self._body] if self._body else [])])
         self._secrets, self._masked = dict(secrets), dict.fromkeys(secrets, MASK)
         self._signer, self._correlation_header = signer, correlation_header

@@ -39,13 +39,18 @@ class VettedResolver(AbstractResolver):
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._admitted: OrderedDict[str, None] = OrderedDict()
+        self._literals: OrderedDict[str, None] = OrderedDict()  # written in URLs; a name may be allowed more
         self._threads = ThreadPoolExecutor(LOOKUPS, thread_name_prefix="http-resolve")
 
     def admit_literal(self, url: URL) -> None:
         """An address in the URL itself never reaches `resolve`: vet it here."""
         host = url.raw_host or ""
-        if host not in self._admitted and (address := literal(url)) is not None:
+        if host in self._literals:
+            return
+        address = literal(url)
+        if address is not None:
             self._admit(str(address), host)
+            _remember(self._literals, host)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
@@ -79,10 +84,14 @@ class VettedResolver(AbstractResolver):
             is_name = host.strip("[]") != number
             what = f"{host} resolves to {number}, which" if is_name else f"{number}"
             raise AddressError(f"{what} is {refusal}: not in allow_networks or allow_hosts")
-        self._admitted[str(address)] = None
-        self._admitted.move_to_end(str(address))
-        if len(self._admitted) > _REMEMBERED:
-            self._admitted.popitem(last=False)
+        _remember(self._admitted, str(address))
+
+
+def _remember(known: OrderedDict[str, None], text: str) -> None:
+    known[text] = None
+    known.move_to_end(text)
+    if len(known) > _REMEMBERED:
+        known.popitem(last=False)
 
 
 def _result(host: str, number: str, port: int) -> ResolveResult:

@@ -119,10 +119,11 @@ async def raw(speak: Speak, tls: ssl.SSLContext | None = None) -> AsyncIterator[
 def says(data: bytes) -> Speak:
     """Say these bytes, then hang up."""
 
-    async def speak(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(data)
         await writer.drain()
-        writer.write_eof()
-        await asyncio.sleep(0.05)
+        if writer.can_write_eof():
+            writer.write_eof()
+        await reader.read()  # until the client has gone: an abort could overtake the data
 
     return speak

@@ -1,0 +1,1 @@
+"""Hostile inputs as data: what comes in, and the one outcome that it must have."""

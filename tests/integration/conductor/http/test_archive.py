@@ -1,0 +1,106 @@
+"""Transcripts are durable before the outcome is told, in groups under load, and never cost a delivery."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+
+from conductor.handlers.http import archive
+from conductor.handlers.http.archive import Archive
+from switchyard.errors import StoreUnavailable
+from switchyard.outcome import Success
+from switchyard.store import open_store
+from switchyard.store.file import FileStore
+from switchyard.transcript import read_transcript
+from tests.integration.conductor.http.making import handler, kept, work
+from tests.integration.conductor.http.servers import counting
+
+
+class Gate(FileStore):
+    """A store that waits to be let through."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.entered, self.gate = threading.Event(), threading.Event()
+        self.puts: list[str] = []
+
+    def put(self, key: str, data: bytes, *, if_absent: bool = False) -> bool:
+        self.puts.append(key)
+        self.entered.set()
+        self.gate.wait(30)
+        return super().put(key, data, if_absent=if_absent)
+
+
+async def test_what_comes_during_a_write_is_the_next_object(tmp_path: Path) -> None:
+    store = Gate(tmp_path)
+    kept_by = Archive(store)
+    works = [work() for _ in range(20)]
+    tasks = [
+        asyncio.create_task(kept_by.keep(one, b'{"n": %d}' % number)) for number, one in enumerate(works)
+    ]
+    await asyncio.to_thread(store.entered.wait, 30)
+    assert not any(task.done() for task in tasks)
+    store.gate.set()
+    places = await asyncio.gather(*tasks)
+    await kept_by.close()
+    plain = open_store(f"file://{tmp_path}")
+    assert [read_transcript(plain, place) for place in places] == [{"n": number} for number in range(20)]
+    assert len(store.puts) <= 2 * archive.WRITERS
+
+
+async def test_alone_a_transcript_lies_under_its_own_action(tmp_path: Path) -> None:
+    async with counting() as server, handler(tmp_path) as made:
+        asked = work({"url": server.url}, run=2, attempt=4)
+        outcome = await made.dispatch(asked)
+    assert outcome.detail["transcript"] == {"key": f"callbacks/{asked.uuid}/r2-a4.jsonl", "line": 0}
+
+
+async def test_many_at_once_are_all_found_again(tmp_path: Path) -> None:
+    async with counting() as server, handler(tmp_path, concurrency=50) as made:
+        works = [work({"url": server.url}) for _ in range(150)]
+        outcomes = await asyncio.gather(*map(made.dispatch, works))
+    records = [kept(tmp_path, outcome) for outcome in outcomes]
+    assert [record["action_uuid"] for record in records] == [str(one.uuid) for one in works]
+    assert len({outcome.detail["transcript"]["key"] for outcome in outcomes}) < 150
+
+
+async def test_one_after_the_other_without_a_pause_never_waits_for_ever(tmp_path: Path) -> None:
+    """A refused address does not wait for anything: the next transcript comes as the writer ends."""
+    async with handler(tmp_path) as made:
+        for _ in range(20):
+            await asyncio.wait_for(made.dispatch(work({"url": "http://10.0.0.1/"})), 30)
+
+
+async def test_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "LARGEST_GROUP", 4)
+    monkeypatch.setattr(archive, "LARGEST_BYTES", 100)
+    kept_by = Archive(open_store(f"file://{tmp_path}"))
+    sizes = [10] * 9 + [60, 60, 500]
+    places = await asyncio.gather(*(kept_by.keep(work(), b"x" * size) for size in sizes))
+    assert len({place["transcript"]["key"] for place in places}) >= 5
+
+
+async def test_a_store_that_is_no_folder_costs_the_transcript_only(tmp_path: Path) -> None:
+    place = tmp_path / "file"
+    place.write_text("in the way")
+    async with counting() as server, handler(place) as made:
+        outcome = await made.dispatch(work({"url": server.url}))
+    assert isinstance(outcome, Success)
+    assert outcome.detail["transcript_error"]
+    assert len(server.asked) == 1
+
+
+async def test_a_store_that_is_full_or_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(FileStore):
+        def put(self, key: str, data: bytes, *, if_absent: bool = False) -> bool:
+            raise StoreUnavailable("No space left on device")
+
+    assert await Archive(Full(tmp_path)).keep(work(), b"{}") == {
+        "transcript_error": "No space left on device"
+    }
+    monkeypatch.setattr(archive, "PATIENCE", 0.1)
+    hanging = Gate(tmp_path)
+    told = await Archive(hanging).keep(work(), b"{}")
+    hanging.gate.set()
+    assert "did not answer within" in told["transcript_error"]
