@@ -126,8 +126,14 @@ class Interceptor:
             self.answers.append((request.method, request.path, upstream.status))
             headers = {k: v for k, v in upstream.headers.items() if k.lower() not in HOP_BY_HOP}
             response = web.StreamResponse(status=upstream.status, headers=headers)
-            await response.prepare(request)
-            async for chunk in upstream.content.iter_any():
-                await response.write(chunk)
-            await response.write_eof()
+            connection = upstream.connection
+            try:
+                await response.prepare(request)
+                async for chunk in upstream.content.iter_any():
+                    await response.write(chunk)
+                await response.write_eof()
+            except (asyncio.CancelledError, ConnectionError):
+                if connection is not None and connection.transport is not None:
+                    connection.transport.abort()  # a TLS goodbye would outlive the loop
+                raise
             return response

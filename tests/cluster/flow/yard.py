@@ -1,7 +1,9 @@
 """Conductor and caboose as spawned commands, on a real ledger, a real API server and a real Argo."""
 
 import json
+import re
 import sys
+import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from switchyard.argo.resource import workflows
 from switchyard.store import Store, open_store
 from tests.parts.database import Database
 from tests.parts.kubernetes import Cluster
+from tests.parts.ports import free_port
 from tests.parts.process import Process
 
 CONDUCTOR = [sys.executable, "-c", "from conductor.cli import main; main()"]
@@ -35,12 +38,13 @@ class Yard:
         **argo: Any,
     ) -> None:
         self.database, self.cluster, self.namespace = database, cluster, namespace
+        self.port = free_port()
         place = {"namespace": namespace, "kubeconfig": str(kubeconfig or cluster.kubeconfig)}
         patient = {"attempts": 100, "base": "200ms", "factor": 1.5, "max": "2s"}
         content = {
             "database": {"url": "env:DATABASE_URL"},
             "store": (folder / "store").as_uri(),
-            "conductor": {"poll": "1s", "backoff_polling_interval": "1s", "health": {"port": None}},
+            "conductor": {"poll": "1s", "backoff_polling_interval": "1s", "health": {"port": self.port}},
             "caboose": {"poll": "500ms", "health": {"port": None}},
             "workers": {"beat": "1s", "lost_after": "5s", "min_lost": 100},
             "actions": {
@@ -115,6 +119,16 @@ class Yard:
             "join switchyard.thread t using (action_uuid) where a.parent_uuid is not null "
             "and t.status <> 'SUCCESSFUL' limit 5"
         )
+
+    def metric(self, line: str) -> float | None:
+        """A value of conductor's metrics; None while it does not answer."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as answer:
+                text = answer.read().decode()
+        except OSError:
+            return None
+        found = re.search(rf"^{re.escape(line)} (\S+)$", text, re.MULTILINE)
+        return float(found[1]) if found else None
 
     def in_cluster(self) -> list[dict[str, Any]]:
         items: list[dict[str, Any]] = self.cluster.api.get(workflows(self.namespace))["items"]
