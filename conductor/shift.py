@@ -70,7 +70,7 @@ class Shift:
         self._outbox = Outbox(session, line, registration, clock)
         self._tokens_at = self._rang_at = self._orphans_at = -self._poll
         self._stop_by: float | None = None
-        self._looked_empty = self._released = False
+        self._drained = self._released = False
         session.on_bell = self.ring
 
     def ring(self) -> None:
@@ -122,7 +122,7 @@ class Shift:
     def _over(self) -> bool:
         if self.held:
             return self._released  # what could not be written by then, nobody waits for
-        return self._stop_by is not None or (self._once and self._looked_empty)
+        return self._stop_by is not None or (self._once and self._drained)
 
     def _room(self) -> int:
         return min(self._batch, self._line.slots(self._slots) - self.held)
@@ -141,7 +141,7 @@ class Shift:
         began = self._clock()
         claimed, look = await claim(self._session, self._line.name, wanted, held)
         self._bell.looked(look)
-        self._looked_empty = look.claimed == 0
+        self._drained = not self._bell.more
         await self._line.put_back(self._session, wanted - look.claimed)
         if look.claimed:
             self._line.metrics.claims.labels(self._line.name).inc(look.claimed)

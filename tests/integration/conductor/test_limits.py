@@ -1,0 +1,166 @@
+"""Rates, breakers and lost workers, as several instances see them."""
+
+import asyncio
+import time
+
+import pytest
+
+from conductor.desk import Desk
+from conductor.loops.lost import LostWorkers
+from conductor.loops.partitions import PartitionCare
+from conductor.loops.queue import QueueDepth
+from conductor.loops.unknown import UnknownNames
+from switchyard.config.config import Config
+from switchyard.config.partitions import Partitions
+from switchyard.config.workers import Workers
+from switchyard.outcome import Outcome, Retry, Success
+from tests.integration.conductor.yard import NAME, Script, Yard, eventually
+
+pytestmark = pytest.mark.database
+
+
+class Timed(Script):
+    """Notes when each dispatch was entered."""
+
+    def __init__(self, times: list[float]) -> None:
+        super().__init__(self._noted)
+        self._times = times
+
+    def _noted(self, _: object) -> Outcome:
+        self._times.append(time.monotonic())
+        return Success()
+
+
+async def test_a_fleet_limit_holds_over_instances_in_every_window(yard: Yard) -> None:
+    rate, burst = 100, 10
+    yard.submit(150)
+    times: list[float] = []
+    limit = {"limit": f"{rate}/s", "burst": burst, "scope": "fleet"}
+    for _ in range(3):  # each with a line of its own, as in a process of its own
+        yard.start(yard.line(Timed(times), rate=limit))
+    await eventually(lambda: len(times) == 150, 30)
+    times.sort()
+    late = 0.1  # from the token, in the database, to the dispatch, here
+    for first, start in enumerate(times):
+        for count, end in enumerate(times[first:], 1):
+            assert count <= rate * (end - start + late) + burst
+    assert times[-1] - times[0] >= (150 - burst) / rate - late
+
+
+async def test_an_instance_limit_is_each_instances_own(yard: Yard) -> None:
+    yard.submit(60)
+    times: list[float] = []
+    yard.start(yard.line(Timed(times), rate={"limit": "50/s", "burst": 10}))
+    await eventually(lambda: len(times) == 60, 30)
+    assert times[-1] - times[0] >= 50 / 50 - 0.1
+
+
+async def test_a_breaker_slows_and_recovers_and_shows_it(yard: Yard) -> None:
+    yard.submit(12)
+    answers = [Retry("busy", detail={"status": 503})] * 3 + [Success()] * 100
+    handler = Script(lambda _: answers.pop(0))
+    line = yard.line(
+        handler,
+        concurrency=1,
+        rate={"limit": "200/s", "burst": 1},
+        breaker={"patterns": [{"status": 503}], "slow_by": 0.5, "floor": 0.1, "recover_by": 2},
+        retry={"base": "1ms", "max": "1ms"},
+    )
+    seen: list[float] = []
+    observe = line.observe
+
+    def watched(outcome: Outcome) -> None:
+        observe(outcome)
+        seen.append(line.metrics.breaker.labels(NAME)._value.get())
+
+    line.observe = watched  # type: ignore[method-assign]  # the metric after each outcome
+    yard.start(line)
+    await eventually(lambda: yard.statuses() == {"SUCCESSFUL": 12})
+    assert seen[:6] == [0.5, 0.25, 0.125, 0.25, 0.5, 1.0]
+    assert line.state()["breaker_factor"] == 1.0
+
+
+async def test_a_name_that_loses_too_many_workers_is_paused_until_resumed(yard: Yard) -> None:
+    limits = Workers.model_validate({"beat": "100ms", "lost_after": "1s", "min_lost": 3})
+    yard.database.execute(
+        "insert into switchyard.worker (kind, action_name, host, beat_at)"
+        " select 'conductor', 'drill', 'gone', now() - interval '1 minute' from generate_series(1, 3)"
+    )
+    desk = Desk(yard.database.url)
+    try:
+        await LostWorkers(desk, limits, yard.metrics).run_once()
+        paused = "select action_name, reason from switchyard.paused"
+        assert yard.database.execute(paused) == [("drill", "3 of 3 workers were lost")]
+        assert yard.metrics.lost.labels("conductor")._value.get() == 3
+        yard.database.execute("select switchyard.resume('drill', 'test', 'seen to')")
+        await LostWorkers(desk, limits, yard.metrics).run_once()
+        assert yard.database.execute(paused) == []  # what was lost before the resume counts no more
+        [[journal]] = yard.database.execute(
+            "select count(*) from switchyard.journal where kind = 'lost_worker' and reason like '%%drill%%'"
+        )
+        assert journal == 3
+    finally:
+        await desk.close()
+
+
+async def test_old_rows_are_swept_and_live_ones_stay(yard: Yard) -> None:
+    yard.database.execute(
+        "insert into switchyard.worker (kind, host, started_at, beat_at, ended_at)"
+        " values ('conductor', 'old', now() - interval '9 days', now(), now() - interval '8 days'),"
+        " ('conductor', 'new', now(), now(), now()), ('conductor', 'live', now(), now(), null)"
+    )
+    desk = Desk(yard.database.url)
+    try:
+        await LostWorkers(desk, Workers(), yard.metrics).run_once()
+    finally:
+        await desk.close()
+    hosts = yard.database.execute("select host from switchyard.worker order by host")
+    assert hosts == [("live",), ("new",)]
+
+
+async def test_unknown_names_wait_while_conductors_disagree(yard: Yard) -> None:
+    config = Config.model_validate({"actions": {"drill": {"type": "noop"}}})
+    yard.submit(2, "teleport")
+    yard.submit(1)
+    yard.database.execute(
+        "insert into switchyard.worker (kind, host, config_hash) values ('conductor', 'other', 'another')"
+    )
+    desk = Desk(yard.database.url)
+    try:
+        await UnknownNames(desk, lambda: config).run_once()
+        assert yard.statuses("teleport") == {"PENDING": 2}
+        yard.database.execute("update switchyard.worker set ended_at = now()")
+        await UnknownNames(desk, lambda: config).run_once()
+    finally:
+        await desk.close()
+    assert yard.statuses("teleport") == {"INVALID": 2}
+    assert yard.statuses() == {"PENDING": 1}
+
+
+async def test_the_queue_and_the_partitions_are_in_the_metrics(yard: Yard) -> None:
+    yard.submit(7)
+    desk = Desk(yard.database.url)
+    try:
+        await QueueDepth(desk, yard.metrics).run_once()
+        await PartitionCare(desk, Partitions(days_ahead=20), yard.metrics).run_once()
+        assert yard.metrics.depth.labels(NAME, "PENDING")._value.get() == 7
+        assert yard.metrics.days_ahead._value.get() >= 20
+        with yard.database.connect(autocommit=False) as other:
+            other.execute("select switchyard.maintenance_lock()")
+            assert await PartitionCare(desk, Partitions(days_ahead=30), yard.metrics).run_once() == 10.0
+    finally:
+        await desk.close()
+
+
+async def test_more_than_one_can_take_wakes_the_peers(yard: Yard) -> None:
+    first, second = Script(), Script()
+    first.gate.clear()
+    second.gate.clear()
+    yard.start(yard.line(first, concurrency=2), poll="1h", backoff_polling_interval="1h")
+    yard.start(yard.line(second, concurrency=2), poll="1h", backoff_polling_interval="1h")
+    await asyncio.sleep(0.3)
+    yard.submit(4)
+    await eventually(lambda: first.flying + second.flying == 4)
+    first.gate.set()
+    second.gate.set()
+    await eventually(lambda: yard.statuses() == {"SUCCESSFUL": 4})
