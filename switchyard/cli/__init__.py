@@ -7,7 +7,15 @@ import typer
 
 from switchyard import __version__
 from switchyard.cli.check import check
+from switchyard.cli.decide import cancel, pause, resume, retrigger
+from switchyard.cli.doctor import doctor
+from switchyard.cli.keep import partitions, verify
+from switchyard.cli.look import events, inbox, list_, workers
+from switchyard.cli.migrate import migrate
 from switchyard.cli.schema import schema
+from switchyard.cli.show import show
+from switchyard.cli.submit import submit
+from switchyard.cli.watch import watch
 from switchyard.errors import SwitchyardError
 
 app = typer.Typer(
@@ -17,8 +25,26 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(check)
-app.command()(schema)
+app.command("list")(list_)
+for _command in (
+    check,
+    schema,
+    migrate,
+    submit,
+    show,
+    events,
+    watch,
+    inbox,
+    retrigger,
+    cancel,
+    pause,
+    resume,
+    workers,
+    partitions,
+    verify,
+    doctor,
+):
+    app.command()(_command)
 
 
 def _print_version(wanted: bool) -> None:

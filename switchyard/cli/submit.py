@@ -1,0 +1,193 @@
+"""`switchyard submit`: asks for one action, or for a file of them."""
+
+import json
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import typer
+
+from switchyard.cli.database import config_or_default, connected
+from switchyard.cli.filters import identifier, moment
+from switchyard.cli.options import AsJson, ConfigFile
+from switchyard.cli.output import print_json
+from switchyard.config.config import Config
+from switchyard.config.units import parse_duration
+from switchyard.errors import BadInput
+from switchyard.ledger.submission import Submission
+from switchyard.ledger.submit import submit as submit_one
+from switchyard.ledger.submit import submit_many
+
+FIELDS = {
+    "action_name",
+    "parameters",
+    "workflow",
+    "priority",
+    "correlation_id",
+    "idempotency_key",
+    "start_after",
+    "parent_uuid",
+    "callbacks",
+}
+
+
+def submit(
+    name: Annotated[
+        str | None, typer.Argument(help="The action name; not needed with --workflow.", show_default=False)
+    ] = None,
+    config: ConfigFile = None,
+    workflow: Annotated[
+        str | None, typer.Option("--workflow", "-w", help="The workflow to run.", show_default=False)
+    ] = None,
+    parameters: Annotated[
+        str,
+        typer.Option(
+            "--parameters", "-p", metavar="JSON", help="A JSON object, @FILE, or - for standard input."
+        ),
+    ] = "{}",
+    priority: Annotated[int, typer.Option(help="Smaller goes first.")] = 100,
+    correlation_id: Annotated[
+        str | None, typer.Option(help="Goes along into logs, messages and webhooks.", show_default=False)
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(
+            "--key", help="Idempotency key: used again, it finds the first action.", show_default=False
+        ),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option(
+            "--after",
+            metavar="TIME",
+            help="Not before: 2026-01-31T08:00Z, or a delay like 10m.",
+            show_default=False,
+        ),
+    ] = None,
+    parent: Annotated[
+        str | None, typer.Option(help="The action that this one follows.", show_default=False)
+    ] = None,
+    callbacks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            help="Callbacks of this action alone: a JSON list, @FILE or -.",
+            show_default=False,
+        ),
+    ] = None,
+    bulk: Annotated[
+        str | None,
+        typer.Option(
+            "--bulk",
+            metavar="FILE",
+            help="Many at once: a JSON object a line, or - for standard input.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask for an action and print its id.
+
+    Example: switchyard submit --workflow nutrient -p '{"site": "file:///data/sites.zip"}' --key order-17
+    """
+    settings = config_or_default(config)
+    if bulk is not None:
+        _bulk(settings, config, bulk, as_json)
+        return
+    submission = Submission(
+        name,
+        _json("--parameters", parameters),
+        workflow,
+        priority,
+        correlation_id,
+        key,
+        _start(after),
+        identifier(parent) if parent else None,
+        None if callbacks is None else _json("--callbacks", callbacks),
+    )
+    refuse_unknown(settings, submission)
+    with connected(config) as connection:
+        uuid = submit_one(connection, submission)  # type: ignore[arg-type]
+    print_json({"action_uuid": uuid}) if as_json else print(uuid)
+
+
+def refuse_unknown(config: Config, submission: Submission) -> None:
+    """BadInput with every problem; nothing is checked where no configuration serves anything."""
+    if not config.actions:
+        return
+    callbacks = (
+        None if submission.callbacks is None else [dict(callback) for callback in submission.callbacks]
+    )
+    problems = config.check_submission(
+        submission.action_name, submission.workflow, dict(submission.parameters), callbacks
+    )
+    if problems:
+        raise BadInput("\n".join(str(problem) for problem in problems))
+
+
+def _bulk(settings: Config, config: ConfigFile, source: str, as_json: bool) -> None:
+    with _opened(source) as lines:
+        submissions = list(_requests(settings, lines))
+    with connected(config) as connection:
+        uuids = submit_many(connection, submissions)  # type: ignore[arg-type]
+    if as_json:
+        print_json(uuids)
+    else:
+        for uuid in uuids:
+            print(uuid)
+
+
+def _requests(settings: Config, lines: TextIO) -> Iterator[Submission]:
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                submission = _request(line)
+                refuse_unknown(settings, submission)
+            except BadInput as error:
+                raise BadInput(f"line {number}: {error}") from error
+            yield submission
+
+
+def _request(line: str) -> Submission:
+    try:
+        body = json.loads(line)
+    except ValueError as error:
+        raise BadInput(f"is no JSON ({error})") from error
+    if not isinstance(body, dict) or not set(body) <= FIELDS:
+        raise BadInput(f"must be an object of {', '.join(sorted(FIELDS))}")
+    if body.get("start_after"):
+        body["start_after"] = _start(body["start_after"])
+    if body.get("parent_uuid"):
+        body["parent_uuid"] = identifier(str(body["parent_uuid"]))
+    return Submission(**body)
+
+
+def _json(option: str, given: str) -> Any:
+    if given == "-" or given.startswith("@"):
+        with _opened(given.removeprefix("@")) as file:
+            given = file.read()
+    try:
+        return json.loads(given)
+    except ValueError as error:
+        raise BadInput(f"{option}: is no JSON ({error})") from error
+
+
+def _opened(source: str) -> TextIO:
+    if source == "-":
+        return sys.stdin
+    try:
+        return Path(source).open(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"cannot read {source}: {error.strerror}") from error
+
+
+def _start(given: str | None) -> datetime | None:
+    """A time, or a delay from now."""
+    if given is None:
+        return None
+    try:
+        return datetime.now(UTC) + timedelta(seconds=parse_duration(given))
+    except ValueError:
+        return moment("--after", given)

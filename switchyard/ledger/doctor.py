@@ -1,0 +1,190 @@
+"""What could keep a database from serving, each with what to do about it."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import uuid4
+
+from psycopg import Connection
+from psycopg.rows import DictRow
+
+from switchyard.ledger import migrate
+from switchyard.ledger.queries import query
+
+OLDEST, NEWEST = 15, 18
+MOST_SKEW = 2.0
+FEWEST_DAYS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at. `advice` says what to do where it is not good."""
+
+    check: str
+    state: Literal["good", "warning", "bad"]
+    found: str
+    advice: str = ""
+
+
+def examine(connection: Connection[DictRow], url: str) -> Iterator[Finding]:
+    """Every finding, the server first; what a missing ledger makes pointless is left out."""
+    server = _row(connection, "server")
+    yield from _server(server)
+    yield _clock(connection)
+    yield _direct(connection)
+    migrations = _migrations(url)
+    yield migrations
+    if migrations.state != "good":
+        return
+    checks: list[Callable[[Connection[DictRow], DictRow], Finding]] = [
+        _roles,
+        _partitions,
+        _locks,
+        _configurations,
+        _old_transactions,
+    ]
+    for check in checks:
+        yield check(connection, server)
+
+
+def _server(row: DictRow) -> Iterator[Finding]:
+    major = row["number"] // 10000
+    if OLDEST <= major <= NEWEST:
+        yield Finding("server", "good", f"PostgreSQL {row['version']}")
+    else:
+        state: Literal["bad", "warning"] = "bad" if major < OLDEST else "warning"
+        yield Finding(
+            "server", state, f"PostgreSQL {row['version']}", f"use a version from {OLDEST} to {NEWEST}"
+        )
+    if row["standby"]:
+        yield Finding(
+            "primary",
+            "bad",
+            "this is a standby",
+            "connect to the primary: a standby grants locks that it does not share",
+        )
+    wanted = {"fsync": "on", "autovacuum": "on", "encoding": "UTF8"}
+    for setting, value in wanted.items():
+        if row[setting] != value:
+            yield Finding(setting, "bad", f"{setting} is {row[setting]}", f"set {setting} = {value}")
+    if row["synchronous_commit"] in {"off", "local"}:
+        found = f"synchronous_commit is {row['synchronous_commit']}"
+        advice = (
+            "set it to on: a crash or failover can lose the last outcomes, and at_most_once does not hold"
+        )
+        yield Finding("durability", "warning", found, advice)
+
+
+def _clock(connection: Connection[DictRow]) -> Finding:
+    before = time.time()
+    row = _row(connection, "server")
+    skew = row["clock"] - (before + time.time()) / 2
+    if abs(skew) <= MOST_SKEW:
+        return Finding("clock", "good", f"{skew:+.3f} s from this machine's")
+    return Finding(
+        "clock",
+        "warning",
+        f"{skew:+.1f} s from this machine's",
+        "let NTP set both clocks: start times and signatures depend on them",
+    )
+
+
+def _direct(connection: Connection[DictRow]) -> Finding:
+    mark = uuid4().hex
+    connection.execute(query("doctor", "mark"), {"mark": mark})
+    seen = [_row(connection, "session") for _ in range(5)]
+    if len({row["pid"] for row in seen}) == 1 and all(row["kept"] == mark for row in seen):
+        return Finding("connection", "good", "direct: a session keeps its server process")
+    return Finding("connection", "bad", "a transaction-pooling proxy is in between",
+                   "connect directly, or through session pooling: locks belong to a session")  # fmt: skip
+
+
+def _migrations(url: str) -> Finding:
+    current, newest = migrate.current(url), migrate.newest()
+    if current == newest:
+        return Finding("migrations", "good", f"at {current}")
+    return Finding(
+        "migrations",
+        "bad",
+        f"at {current or 'none'}, this version needs {newest}",
+        "run `switchyard migrate`",
+    )
+
+
+def _roles(connection: Connection[DictRow], _: DictRow) -> Finding:
+    rows = connection.execute(query("doctor", "roles")).fetchall()
+    mine = [row["role"] for row in rows if row["member"]]
+    if mine:
+        return Finding("privileges", "good", ", ".join(mine))
+    return Finding(
+        "privileges",
+        "bad",
+        "this user has none of the roles",
+        "grant switchyard_worker (programs) or switchyard_admin (people) to it",
+    )
+
+
+def _partitions(connection: Connection[DictRow], _: DictRow) -> Finding:
+    row = _row(connection, "partitions")
+    if not row["now_covered"]:
+        return Finding(
+            "partitions",
+            "bad",
+            "there is none for now: nothing can be submitted",
+            "run `switchyard partitions --ensure 14`",
+        )
+    if row["days"] < FEWEST_DAYS:
+        return Finding(
+            "partitions",
+            "warning",
+            f"{row['days']:.1f} days ahead",
+            "keep a conductor running, or run `switchyard partitions --ensure 14`",
+        )
+    return Finding("partitions", "good", f"{row['days']:.1f} days ahead")
+
+
+def _locks(connection: Connection[DictRow], server: DictRow) -> Finding:
+    room = server["connections"] * server["locks_per_transaction"] // 4
+    slots = _row(connection, "slots")["slots"]
+    found = f"{slots:,} of {room:,} advisory locks that are safe may be in use"
+    if slots <= room:
+        return Finding("locks", "good", found)
+    return Finding(
+        "locks",
+        "bad",
+        found,
+        "lower concurrency, or raise max_locks_per_transaction: a full lock table shuts the server",
+    )
+
+
+def _configurations(connection: Connection[DictRow], _: DictRow) -> Finding:
+    count = _row(connection, "slots")["configurations"]
+    if count <= 1:
+        return Finding(
+            "configuration", "good", "the running workers share one" if count else "no worker is running"
+        )
+    return Finding(
+        "configuration",
+        "warning",
+        f"{count} different ones among the running workers",
+        "deploy one file to all, and reload",
+    )
+
+
+def _old_transactions(connection: Connection[DictRow], _: DictRow) -> Finding:
+    rows = connection.execute(query("doctor", "readers")).fetchall()
+    if not rows:
+        return Finding("transactions", "good", "none has been open for long")
+    worst: dict[str, Any] = rows[0]
+    found = (
+        f"process {worst['pid']} ({worst['usename']}) has one open for {worst['seconds'] / 60:.0f} minutes"
+    )
+    advice = "end it: vacuum cannot clean up behind it, and every claim slows down"
+    return Finding("transactions", "warning", found, advice)
+
+
+def _row(connection: Connection[DictRow], name: str) -> DictRow:
+    row = connection.execute(query("doctor", name)).fetchone()
+    assert row is not None
+    return row
