@@ -8,7 +8,6 @@ from switchyard.cli.database import config_or_default
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import print_json
 from switchyard.errors import SwitchyardError
-from switchyard.ledger import migrate as migrations
 from switchyard.runtime.exit import Exit
 
 
@@ -33,6 +32,8 @@ def migrate(
 
     Example: switchyard migrate --check
     """
+    from switchyard.ledger import migrate as migrations  # noqa: PLC0415 - Alembic takes half a second to import
+
     url = config_or_default(config).database.conninfo()
     if down is not None:
         if not yes:
@@ -41,20 +42,19 @@ def migrate(
     pending = [] if down is not None else migrations.pending(url)
     if pending and not check:
         migrations.upgrade(url)
-    _report(url, pending, check, as_json)
+    _report(migrations.current(url), migrations.newest(), pending, check, as_json)
 
 
-def _report(url: str, pending: list[tuple[str, str]], check: bool, as_json: bool) -> None:
-    current = migrations.current(url)
+def _report(
+    current: str | None, newest: str | None, pending: list[tuple[str, str]], check: bool, as_json: bool
+) -> None:
     if as_json:
-        print_json(
-            {"revision": current, "newest": migrations.newest(), "steps": [name for _, name in pending]}
-        )
+        print_json({"revision": current, "newest": newest, "steps": [name for _, name in pending]})
     else:
         for _, name in pending:
             print(f"{'pending' if check else 'applied'}  {name}")
-        print(f"The database is at {current or 'no revision'}; this version needs {migrations.newest()}.")
+        print(f"The database is at {current or 'no revision'}; this version needs {newest}.")
     if check and pending:
         raise typer.Exit(Exit.FAILURE)
-    if current not in (None, migrations.newest()) and not check and pending:
+    if current not in (None, newest) and not check and pending:
         raise SwitchyardError(f"the database stayed at {current}")

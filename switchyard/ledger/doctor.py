@@ -9,7 +9,6 @@ from uuid import uuid4
 from psycopg import Connection
 from psycopg.rows import DictRow
 
-from switchyard.ledger import migrate
 from switchyard.ledger.queries import query
 
 OLDEST, NEWEST = 15, 18
@@ -101,6 +100,8 @@ def _direct(connection: Connection[DictRow]) -> Finding:
 
 
 def _migrations(url: str) -> Finding:
+    from switchyard.ledger import migrate  # noqa: PLC0415 - Alembic takes half a second to import
+
     current, newest = migrate.current(url), migrate.newest()
     if current == newest:
         return Finding("migrations", "good", f"at {current}")

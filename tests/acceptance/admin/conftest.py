@@ -39,7 +39,7 @@ class Switchyard:
         """Spawn it; its exit code must be the one expected."""
         done = subprocess.run(
             [sys.executable, "-m", "switchyard", *words], cwd=self.folder, env=self.environment, input=stdin,
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip
         assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
         assert "Traceback" not in done.stderr
