@@ -33,7 +33,8 @@ begin
   insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id)
   select f.action_uuid, f.action_name, f.priority, 'PENDING', 1, 0, f.start_after, switchyard.uuid_lock(f.action_uuid)
   from fresh f;
-  select array_agg(distinct f.action_name), bool_or(f.idempotency_key is not null) into names, keyed from fresh f;
+  select array_agg(n.action_name), bool_or(n.keyed) into names, keyed
+  from (select f.action_name, bool_or(f.idempotency_key is not null) as keyed from fresh f group by f.action_name) as n;
   if keyed then
     -- In key order: two bulk submits with the same keys in different orders would deadlock.
     insert into switchyard.idempotency (action_name, idempotency_key, action_uuid, content)

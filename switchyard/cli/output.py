@@ -52,7 +52,7 @@ def table_of(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> T
     """The table; ids are never cut, texts fold."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for field, heading in columns.items():
-        fixed = field in {"action_uuid", "status", "worker_id"}
+        fixed = field in {"action_uuid", "what", "status", "worker_id"}
         table.add_column(heading, no_wrap=fixed, overflow="fold")
     for row in rows:
         table.add_row(*(cell(row.get(field)) for field in columns))

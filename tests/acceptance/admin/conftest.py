@@ -45,6 +45,13 @@ class Switchyard:
         assert "Traceback" not in done.stderr
         return done
 
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Spawn it and go on; its output can be read line by line."""
+        return subprocess.Popen(
+            [sys.executable, "-u", "-m", "switchyard", *words], cwd=self.folder, env=self.environment,
+            stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
     def json(self, *words: str) -> Any:
         """What it prints for programs."""
         return json.loads(self.run(*words, "--json").stdout)
