@@ -99,7 +99,8 @@ def one_round(postgres: Server, seconds: int, *, bell: bool) -> tuple[float, int
     with psycopg.connect(url, autocommit=True) as connection:
         if not bell:
             connection.execute(SILENT)
-        stop, seen = mp.Event(), mp.Queue()
+        stop = mp.Event()
+        seen: mp.Queue[tuple[int, int]] = mp.Queue()
         watcher = mp.Process(target=sleeper, args=(url, stop, seen))
         watcher.start()
         rate = commits_a_second(postgres, url, seconds)
