@@ -37,7 +37,9 @@ class GoPart:
     def _build(self, into: Path) -> None:
         self._compile(into)
         if self.folder:
-            shutil.copytree(self._module_folder() / self.folder, into / "kept")
+            (into / "kept").mkdir()
+            for each in (self._module_folder() / self.folder).iterdir():
+                shutil.copyfile(each, into / "kept" / each.name)  # without the module cache's read-only mode
 
     def _module_folder(self) -> Path:
         listed = run([tool("go"), "list", "-m", "-f", "{{.Dir}}", self.module], cwd=self.source)
