@@ -163,6 +163,8 @@ class Cluster:
             f"--service-account-signing-key-file={self.folder}/accounts.key",
             "--service-cluster-ip-range=10.0.0.0/24",
             "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",  # else it wants a default route, which a machine offline has not
+            "--endpoint-reconciler-type=none",  # nobody has to find it by the kubernetes service
             f"--secure-port={self.port}",
             f"--cert-dir={self.folder}/certs",
             f"--token-auth-file={self.folder}/tokens.csv",

@@ -90,9 +90,10 @@ class Node:
 
     def _on_pod(self, change: str, pod: Object) -> None:
         name, identity = pod["metadata"]["name"], pod["metadata"]["uid"]
+        waiting = pod["status"]["phase"] == "Pending" and WORKFLOW in pod["metadata"].get("labels", {})
         if change == "DELETED":
             self.kill(name)
-        elif WORKFLOW in pod["metadata"].get("labels", {}) and identity not in self._seen:
+        elif waiting and identity not in self._seen:
             self._seen.add(identity)
             runner = threading.Thread(target=self._run, args=(pod,))
             self._runners.append(runner)
