@@ -87,31 +87,31 @@ async def read_request(reader: asyncio.StreamReader) -> bytes:
 async def raw(speak: Speak, tls: ssl.SSLContext | None = None) -> AsyncIterator[RawServer]:
     """A socket server that calls `speak` after each connection's first request."""
     state = RawServer()
-    tasks: set[asyncio.Task[None]] = set()
+    tasks: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        state.connections += 1
-        task = asyncio.current_task()
-        assert task is not None
-        tasks.add(task)
         try:
             if await read_request(reader):
                 state.requests += 1
                 await speak(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+        except (ConnectionError, asyncio.IncompleteReadError):
             return
         finally:
-            tasks.discard(task)
             writer.transport.abort()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        state.connections += 1
+        tasks[asyncio.create_task(serve(reader, writer))] = writer
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=tls)
     state.port = server.sockets[0].getsockname()[1]
     try:
         yield state
     finally:
         server.close()
-        for task in list(tasks):
+        for task, writer in tasks.items():
             task.cancel()
+            writer.transport.abort()  # also where the task never began
         await asyncio.gather(*tasks, return_exceptions=True)
         await server.wait_closed()
 

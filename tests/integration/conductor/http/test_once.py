@@ -8,6 +8,7 @@ import pytest
 
 from conductor.handlers.http.client import send_once
 from switchyard.outcome import Retry, Success
+from tests.integration.conductor.http.corpus.case import silence
 from tests.integration.conductor.http.making import handler, work
 from tests.integration.conductor.http.servers import RawServer, raw, read_request
 
@@ -98,16 +99,8 @@ async def test_a_server_that_accepts_nobody_is_unsent(tmp_path: Path) -> None:
 
 
 async def test_a_handshake_that_never_ends_is_unsent_and_ends_in_time(tmp_path: Path) -> None:
-    async def mute(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(60)
-
-    server = await asyncio.start_server(mute, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    try:
-        async with handler(tmp_path, timeouts={"connect": "300ms"}) as made:
-            outcome = await made.dispatch(work({"url": f"https://127.0.0.1:{port}/"}))
-    finally:
-        server.close()
+    async with raw(silence) as server, handler(tmp_path, timeouts={"connect": "300ms"}) as made:
+        outcome = await made.dispatch(work({"url": server.url.replace("http:", "https:")}))
     assert isinstance(outcome, Retry)
     assert not outcome.sent
     assert "connect time-out" in outcome.error

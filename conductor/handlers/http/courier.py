@@ -1,0 +1,128 @@
+"""What every handler that speaks HTTP shares: send one request, keep its transcript, tell its outcome.
+
+An outcome's detail has `status` (where there was an answer), `error`, `seconds`, and where the transcript is;
+breakers look at the first two.
+"""
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from conductor.handler import Work
+from conductor.handlers.http.answer import Answer
+from conductor.handlers.http.archive import Archive
+from conductor.handlers.http.client import Client
+from conductor.handlers.http.fault import Fault
+from conductor.handlers.http.outgoing import Outgoing
+from conductor.handlers.http.redact import masked
+from conductor.handlers.http.rules import Verdict
+from conductor.handlers.http.settings import client_for
+from conductor.handlers.http.transcript import transcript
+from conductor.retry_after import retry_after
+from switchyard.config.actions.outbound import OutboundAction
+from switchyard.outcome import Failed, Invalid, Outcome, Retry, Success
+from switchyard.store import Store
+
+LONGEST_DELAY = 86_400.0  # nobody may park an action for longer than a day
+_EXCERPT = 200
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and what came of it: an answer, or why there is none."""
+
+    request: Outgoing
+    began: float
+    seconds: float
+    answer: Answer | None = None
+    fault: Fault | None = None
+
+    @property
+    def unanswered(self) -> Verdict:
+        """What no answer means: an address that is not called is invalid, all else may work later."""
+        return "invalid" if self.fault is not None and self.fault.refused else "retry"
+
+
+class Courier:
+    """A client and an archive; opened by `start`, because certificates are read there."""
+
+    def __init__(self, action: OutboundAction, store: Store) -> None:
+        self._action = action
+        self._archive = Archive(store)
+        self._client: Client | None = None
+
+    async def start(self) -> None:
+        """Open the session."""
+        self._client = client_for(self._action)
+
+    async def close(self) -> None:
+        """Finish what is being written, drop the connections."""
+        await self._archive.close()
+        if self._client is not None:
+            await self._client.close()
+
+    async def carry(self, request: Outgoing) -> Exchange:
+        """Send it, once."""
+        assert self._client is not None, "start() opens the session"
+        exchange = Exchange(request, time.time(), time.perf_counter())
+        try:
+            exchange.answer = await self._client.send(request)
+        except Fault as fault:
+            exchange.fault = fault
+        exchange.seconds = time.perf_counter() - exchange.seconds
+        return exchange
+
+    async def conclude(self, work: Work, exchange: Exchange, judged: Verdict) -> Outcome:
+        """The outcome, once the transcript of the exchange is durable."""
+        error = None if judged == "success" else masked(_error(exchange), exchange.request.derived)
+        line = transcript(
+            work,
+            exchange.request,
+            exchange.answer,
+            error=error,
+            began=exchange.began,
+            seconds=exchange.seconds,
+            cut=self._action.limits.kept_body,
+        )
+        detail = _detail(exchange) | await self._archive.keep(work, line)
+        if error is None:
+            return Success(detail)
+        return _unsuccessful(judged, exchange, error, {**detail, "error": error})
+
+
+def invalid(refusal: ValueError) -> Invalid:
+    """The outcome where nothing could be sent, because no request could be made."""
+    error = masked(str(refusal))
+    return Invalid(error, {"error": error})
+
+
+def _unsuccessful(judged: Verdict, exchange: Exchange, error: str, detail: dict[str, Any]) -> Outcome:
+    if judged == "retry":
+        sent = exchange.fault is None or exchange.fault.sent
+        return Retry(error, delay=_delay(exchange.answer), sent=sent, detail=detail)
+    return Failed(error, detail) if judged == "failed" else Invalid(error, detail)
+
+
+def _error(exchange: Exchange) -> str:
+    answer = exchange.answer
+    if answer is None:
+        return str(exchange.fault)
+    excerpt = " ".join(answer.text[: 4 * _EXCERPT].split())[:_EXCERPT]
+    said = f"answered {answer.status} {answer.reason[:80]}".rstrip()
+    return f"{said}: {excerpt}" if excerpt else said
+
+
+def _detail(exchange: Exchange) -> dict[str, Any]:
+    detail: dict[str, Any] = {"seconds": round(exchange.seconds, 6)}
+    if exchange.answer is not None:
+        detail["status"] = exchange.answer.status
+        if exchange.answer.fault is not None:
+            detail["answer"] = exchange.answer.fault
+    return detail
+
+
+def _delay(answer: Answer | None) -> float | None:
+    value = None if answer is None else answer.headers.get("retry-after")
+    delay = None if value is None else retry_after(value, datetime.now(UTC))
+    return None if delay is None else min(delay, LONGEST_DELAY)
