@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
 from kubernetes.aio import client
 from kubernetes.aio.config import ConfigException, load_kube_config
 from kubernetes.aio.config.incluster_config import InClusterConfigLoader
@@ -39,8 +40,13 @@ class Credentials:
                     client_configuration=configuration,
                     persist_config=False,
                 )
-        except (ConfigException, OSError, ValueError) as error:
+        except (ConfigException, OSError) as error:
             raise ConfigError(f"no access to a Kubernetes cluster: {error}") from error
+        except (ValueError, TypeError, AttributeError, yaml.YAMLError) as error:
+            # What these say may quote the file, and with it a token.
+            place = self.kubeconfig or self._default(environ)
+            reason = f"{place} is no kubeconfig ({type(error).__name__})"
+            raise ConfigError(f"no access to a Kubernetes cluster: {reason}") from None
         return configuration
 
     def _in_cluster(self, configuration: Any, environ: Mapping[str, str]) -> None:

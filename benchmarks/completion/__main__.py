@@ -1,0 +1,138 @@
+"""P7: completed workflows archived, recorded, called back and deleted a second; memory with many of them.
+
+python -m benchmarks.completion --workflows 2000 --rounds 3 --memory 50000
+
+The bare loop lists pages and deletes what they hold, as many at once as caboose does, and nothing else.
+Caboose stands by while the cluster is filled, because the benchmark holds its lease; giving it back is the
+word go.
+"""
+
+import argparse
+import asyncio
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+import psycopg
+
+from benchmarks.completion.filling import fill, pour, submitted
+from benchmarks.completion.station import Station
+from benchmarks.server import fresh, server
+from switchyard.argo.resource import workflows
+from switchyard.cluster.client import Cluster
+from switchyard.cluster.credentials import Credentials
+from switchyard.ledger.migrate import upgrade
+from tests.parts.argo import install_definitions
+from tests.parts.kubernetes import Cluster as Part
+
+AT_ONCE = 100
+PATIENCE = 900.0
+
+
+async def bare(cluster: Cluster, namespace: str) -> None:
+    """List a page, delete what is on it, until there is none."""
+    path = workflows(namespace)
+    while items := (await cluster.get(path, {"limit": AT_ONCE}))["items"]:
+        await asyncio.gather(*(cluster.delete(f"{path}/{item['metadata']['name']}") for item in items))
+
+
+async def until_empty(cluster: Cluster, namespace: str) -> None:
+    """Until no workflow is there."""
+    left = True
+    while left:
+        left = bool((await cluster.get(workflows(namespace), {"limit": 1}))["items"])
+        await asyncio.sleep(0.05)
+
+
+async def bare_rate(part: Part, cluster: Cluster, url: str, count: int) -> float:
+    """Workflows a second of the bare loop."""
+    namespace = part.namespace()
+    await fill(cluster, namespace, await asyncio.to_thread(submitted, url, count), "Succeeded")
+    began = time.monotonic()
+    await bare(cluster, namespace)
+    return count / (time.monotonic() - began)
+
+
+async def caboose_rate(part: Part, cluster: Cluster, url: str, count: int, folder: Path) -> float:
+    """Workflows a second of caboose, until all are deleted, recorded and have their callback."""
+    namespace = part.namespace()
+    async with Station(part, cluster, namespace, url, folder) as station:
+        uuids = await asyncio.to_thread(submitted, url, count)
+        await fill(cluster, namespace, uuids, "Succeeded")
+        began = time.monotonic()
+        await station.go()
+        await asyncio.wait_for(until_empty(cluster, namespace), PATIENCE)
+        took = time.monotonic() - began
+    with psycopg.connect(url) as connection:
+        called = connection.execute(
+            "select count(*) from switchyard.action where parent_uuid = any(%s)", [uuids]
+        ).fetchone()
+    assert called == (count,), f"{called} callbacks of {count}"
+    return count / took
+
+
+async def memory(part: Part, cluster: Cluster, url: str, count: int, folder: Path) -> float:
+    """The most MiB that caboose ever held with so many workflows running, all of them in its ledger."""
+    namespace = part.namespace()
+    uuids = await asyncio.to_thread(submitted, url, count)
+    await asyncio.to_thread(pour, part, namespace, uuids, "Running")
+    async with Station(part, cluster, namespace, url, folder) as station:
+        await station.go()
+        most = 0
+        with psycopg.connect(url, autocommit=True) as connection:
+            query = "select count(*) from switchyard.thread where status = 'QUEUED'"
+            while connection.execute(query).fetchone() != (0,):
+                most = max(most, psutil.Process(station.pid).memory_info().rss)
+                await asyncio.sleep(0.5)
+        most = max(most, psutil.Process(station.pid).memory_info().rss)
+    return most / 2**20
+
+
+async def measure(options: argparse.Namespace, url: str, folder: Path) -> dict[str, float]:
+    """All of it, in turns."""
+    part = Part()
+    cluster = Cluster(Credentials(part.kubeconfig), timeout=60)
+    try:
+        install_definitions(part)
+        pairs = []
+        for number in range(options.rounds):
+            ours = await caboose_rate(part, cluster, url, options.workflows, folder)
+            theirs = await bare_rate(part, cluster, url, options.workflows)
+            print(
+                f"round {number + 1}: caboose {ours:,.0f}/s, bare loop {theirs:,.0f}/s: {ours / theirs:.2f}"
+            )
+            pairs.append((ours, theirs))
+        found = {
+            "caboose": statistics.median(a for a, _ in pairs),
+            "bare": statistics.median(b for _, b in pairs),
+            "ratio": statistics.median(a / b for a, b in pairs),
+        }
+        if options.memory:
+            found["memory_mib"] = await memory(part, cluster, url, options.memory, folder)
+        return found
+    finally:
+        await cluster.close()
+        part.close()
+
+
+def main() -> None:
+    """Measure, and print one line of JSON."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--workflows", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--memory", type=int, default=0, help="how many workflows to fill the cluster with")
+    options = parser.parse_args()
+    with server() as on, tempfile.TemporaryDirectory() as folder:
+        url = fresh(on)
+        upgrade(url)
+        found = asyncio.run(measure(options, url, Path(folder)))
+    print(json.dumps({key: round(value, 2) for key, value in found.items()}))
+
+
+if __name__ == "__main__":
+    main()

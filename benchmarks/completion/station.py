@@ -1,0 +1,73 @@
+"""A spawned caboose that stands by until it is told to go."""
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+import psycopg
+import yaml
+
+from caboose.lease import Lease
+from switchyard.cluster.client import Cluster
+from tests.parts.kubernetes import Cluster as Part
+from tests.parts.process import Process
+
+CABOOSE = [sys.executable, "-c", "from caboose.cli import main; main()", "run", "-c"]
+LEASE = "switchyard-caboose"
+
+
+class Station:
+    """Holds the lease that caboose waits for."""
+
+    def __init__(self, part: Part, cluster: Cluster, namespace: str, url: str, folder: Path) -> None:
+        file = folder / f"{namespace}.yaml"
+        place = {"namespace": namespace, "kubeconfig": str(part.kubeconfig)}
+        content = {
+            "database": {"url": "env:DATABASE_URL"},
+            "store": (folder / "store").as_uri(),
+            "caboose": {"health": {"port": None}},
+            "actions": {
+                "argo": {"type": "argo", **place, "lease": {"duration": "1s"}},
+                "hook": {"type": "noop"},
+            },
+            "workflows": {
+                "job": {"action": "argo", "template": "t", "callbacks": [{"name": "done", "action": "hook"}]}
+            },
+        }
+        file.write_text(yaml.safe_dump(content))
+        self._url = url
+        self._lease = Lease(cluster, namespace, LEASE, "benchmark", duration=3600)
+        self._caboose = Process(
+            "caboose", [*CABOOSE, file], env={"DATABASE_URL": url, "PATH": "/usr/bin:/bin"}
+        )
+
+    @property
+    def pid(self) -> int:
+        return self._caboose.pid
+
+    async def go(self) -> None:
+        """Let caboose have the lease."""
+        await self._lease.release()
+
+    async def __aenter__(self) -> "Station":
+        assert await self._lease.tick()
+        self._caboose.start()
+        deadline = time.monotonic() + 60
+        while not self._registered():
+            assert time.monotonic() < deadline, "caboose does not start"
+            await asyncio.sleep(0.1)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self._caboose.kill)
+
+    def _registered(self) -> bool:
+        with psycopg.connect(self._url) as connection:
+            found = connection.execute(
+                "select count(*) from switchyard.fleet where kind = 'caboose' and state = 'running'"
+            ).fetchone()
+        return found != (0,)
