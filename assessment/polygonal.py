@@ -26,7 +26,7 @@ def only_polygons(geometry: shapely.Geometry) -> shapely.Geometry:
     if geometry is None or shapely.get_type_id(geometry) in (POLYGON, MULTIPOLYGON):
         return geometry
     parts = _flat(geometry)
-    return parts[0] if len(parts) == 1 else shapely.multipolygons(parts)
+    return parts[0] if len(parts) == 1 else shapely.MultiPolygon(parts)
 
 
 def _flat(geometry: shapely.Geometry) -> list[shapely.Geometry]:

@@ -20,9 +20,7 @@ def assemble(rings: Sequence[Floats], number: int) -> shapely.Geometry:
     clockwise = [bool(_signed_area(ring) <= 0) for ring in rings]
     shells = [ring for ring, is_shell in zip(rings, clockwise, strict=True) if is_shell]
     holes: list[list[Floats]] = [[] for _ in shells]
-    faces = (
-        shapely.polygons([shapely.linearrings(shell) for shell in shells]) if shells else np.empty(0, object)
-    )
+    faces = np.array([shapely.Polygon(shell) for shell in shells], dtype=object)
     shapely.prepare(faces)
     loose: list[Floats] = []
     for ring in (r for r, is_shell in zip(rings, clockwise, strict=True) if not is_shell):
@@ -30,7 +28,7 @@ def assemble(rings: Sequence[Floats], number: int) -> shapely.Geometry:
         (loose if home is None else holes[home]).append(ring)
     polygons = [shapely.Polygon(shell, inner) for shell, inner in zip(shells, holes, strict=True)]
     polygons += [shapely.polygons(ring) for ring in loose]
-    return polygons[0] if len(polygons) == 1 else shapely.multipolygons(polygons)
+    return polygons[0] if len(polygons) == 1 else shapely.MultiPolygon(polygons)
 
 
 def _signed_area(ring: Floats) -> float:
@@ -40,8 +38,7 @@ def _signed_area(ring: Floats) -> float:
 
 def _home(hole: Floats, faces: np.ndarray[tuple[int], np.dtype[np.object_]]) -> int | None:
     """The smallest shell around the hole."""
-    inside = shapely.polygons(hole).representative_point()
-    holders = np.flatnonzero(shapely.intersects(faces, inside))
+    holders = np.flatnonzero(shapely.covers(faces, shapely.Polygon(hole)))
     if not len(holders):
         return None
     return int(holders[np.argmin(shapely.area(faces[holders]))])

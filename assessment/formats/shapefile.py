@@ -99,7 +99,10 @@ def _shape(record: memoryview, number: int) -> shapely.Geometry | None:
         raise BadInput(f"feature {number}: says it has {points} points, more than its record holds")
     starts = np.frombuffer(record, "<i4", parts, 44)
     vertices = np.frombuffer(record, "<f8", 2 * points, 44 + 4 * parts).reshape(-1, 2)
-    return assemble(_rings(vertices, starts, number), number)
+    try:
+        return assemble(_rings(vertices, starts, number), number)
+    except shapely.errors.ShapelyError as error:
+        raise BadInput(f"feature {number}: the geometry cannot be read: {error}") from error
 
 
 def _rings(vertices: Floats, starts: np.ndarray[tuple[int], np.dtype[np.int32]], number: int) -> list[Floats]:

@@ -32,7 +32,9 @@ def box(x0: float, y0: float, x1: float, y1: float) -> Shape:
     return shapely.box(east + x0, north + y0, east + x1, north + y1)
 
 
-def parcel(shape: Shape, n: float = 20.0, p: float = 0.5, n_homes: float = 10.0, p_homes: float = 1.0) -> Row:
+def parcel(
+    shape: Shape, n: float | None = 20.0, p: float = 0.5, n_homes: float = 10.0, p_homes: float = 1.0
+) -> Row:
     return shape, {
         "crome_id": "P",
         "lu_curr_n_coeff": n,

@@ -1,0 +1,110 @@
+"""What must not change a result: how a batch or a map is cut, in which order it comes, where the origin lies."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assessment import editions
+from assessment.assess import assess
+from assessment.spec import JobSpec
+from tests.unit.assessment.small_worlds import Plan, plans
+from tests.unit.assessment.world import Row, World, box, parcel, sites
+
+few = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+DEFAULT = JobSpec("nutrient", editions.load("C"))
+
+
+def by_id(world: World, shapes: list[Any], dwellings: list[int]) -> dict[str, Mapping[str, Any]]:
+    results = world.assess(*shapes, dwellings=dwellings)
+    return {row["id"]: row for row in results.main.rows}
+
+
+def assert_same(found: Mapping[str, Mapping[str, Any]], expected: Mapping[str, Mapping[str, Any]]) -> None:
+    assert found.keys() == expected.keys()
+    for name, row in expected.items():
+        for column, value in row.items():
+            if column == "RLB_ID":
+                continue
+            if isinstance(value, float):
+                assert found[name][column] == pytest.approx(value, abs=0.0101), (name, column)
+            else:
+                assert found[name][column] == value, (name, column)
+
+
+def halves(rows: list[Row], k: int) -> list[Row]:
+    """One feature cut in two along the middle, with an edge that is not straight."""
+    shape, attributes = rows[k]
+    x0, y0, x1, y1 = shapely.bounds(shape).tolist()
+    middle = (x0 + x1) / 2
+    cut = shapely.linestrings([(middle, y0 - 1), (middle - (x1 - x0) / 7, (y0 + y1) / 2), (middle, y1 + 1)])
+    parts = shapely.get_parts(
+        shapely.polygonize(shapely.get_parts(shapely.union(shapely.boundary(shape), cut)))
+    )
+    inside = [part for part in parts if shapely.contains(shape, shapely.point_on_surface(part))]
+    return [*rows[:k], *((part, attributes) for part in inside), *rows[k + 1 :]]
+
+
+@few
+@given(plans, st.integers(1, 3))
+def test_splitting_and_reordering_the_batch(plan: Plan, size: int) -> None:
+    world = plan.world().bundle()
+    batch = sites(*plan.shapes(), dwellings=plan.dwellings())
+    whole = assess(DEFAULT, batch, world).main.rows
+    split = [
+        row
+        for start in range(0, len(batch), size)
+        for row in assess(DEFAULT, batch.part(start, start + size), world).main.rows
+    ]
+    chunked = assess(replace(DEFAULT, chunk_size=size), batch, world).main.rows
+    assert list(whole) == split == list(chunked)
+    backwards = sites(*plan.shapes()[::-1], dwellings=plan.dwellings()[::-1])
+    turned = assess(DEFAULT, backwards, world).main.rows
+    figures = [(row["N_Total"], row["P_Total"], row["NN_Catchment"]) for row in whole]
+    assert figures == [(row["N_Total"], row["P_Total"], row["NN_Catchment"]) for row in turned][::-1]
+
+
+@few
+@given(plans, st.data())
+def test_splitting_features(plan: Plan, data: st.DataObject) -> None:
+    world = plan.world()
+    expected = by_id(world, plan.shapes(), plan.dwellings())
+    for layer in ("parcels", "catchments", "works", "subcatchments"):
+        rows = list(getattr(world, layer))
+        k = data.draw(st.integers(0, len(rows) - 1))
+        assert_same(by_id(world.but(**{layer: halves(rows, k)}), plan.shapes(), plan.dwellings()), expected)
+
+
+@few
+@given(plans, st.data())
+def test_order_of_features_and_copies_of_them(plan: Plan, data: st.DataObject) -> None:
+    world = plan.world()
+    expected = by_id(world, plan.shapes(), plan.dwellings())
+    turned = world.but(parcels=list(world.parcels)[::-1], catchments=list(world.catchments)[::-1])
+    assert_same(by_id(turned, plan.shapes(), plan.dwellings()), expected)
+    k = data.draw(st.integers(0, len(world.catchments) - 1))
+    doubled = world.but(catchments=[*world.catchments, world.catchments[k]])
+    assert_same(by_id(doubled, plan.shapes(), plan.dwellings()), expected)
+
+
+@few
+@given(plans, st.integers(-200_000, 50_000), st.integers(-250_000, 500_000))
+def test_moving_everything_by_whole_metres(plan: Plan, east: int, north: int) -> None:
+    world = plan.world()
+    expected = by_id(world, plan.shapes(), plan.dwellings())
+    moved = [shapely.transform(shape, lambda c: c + np.array([east, north])) for shape in plan.shapes()]
+    assert_same(by_id(world.moved(east, north), moved, plan.dwellings()), expected)
+
+
+@few
+@given(plans)
+def test_a_parcel_far_away(plan: Plan) -> None:
+    world = plan.world()
+    expected = by_id(world, plan.shapes(), plan.dwellings())
+    far = parcel(box(90_000, 90_000, 91_000, 91_000), 49.0, 4.9)
+    assert_same(by_id(world.but(parcels=[*world.parcels, far]), plan.shapes(), plan.dwellings()), expected)
