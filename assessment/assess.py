@@ -11,7 +11,7 @@ import numpy as np
 
 from assessment import chunks as interim
 from assessment.bundle.bundle import Bundle
-from assessment.chunks import Chunks, NoChunks
+from assessment.chunks import Chunks
 from assessment.gcn.assess import assess_gcn
 from assessment.gcn.ponds import Ponds
 from assessment.nutrient import facts, rows
@@ -42,25 +42,28 @@ def assess(
     origin = provenance(job, bundle, inputs or {})
     if job.assessment == "gcn":
         return assess_gcn(job, sites, bundle, survey=ponds, origin=origin, progress=progress)
-    found = gather(job, sites, bundle, progress, chunks or NoChunks())
+    found = gather(job, sites, bundle, progress, chunks)
     progress(FACTS_SHARE, "loads and totals")
     made = rows.rows(sites, found, bundle.lookups, job)
     progress(1.0, "done")
     return _results(sites, made, origin)
 
 
-def gather(job: JobSpec, sites: Sites, bundle: Bundle, progress: Progress, chunks: Chunks) -> list[Facts]:
+def gather(
+    job: JobSpec, sites: Sites, bundle: Bundle, progress: Progress, chunks: Chunks | None = None
+) -> list[Facts]:
     """The facts of all sites; chunks that are there already are taken as they are."""
     found: list[Facts] = []
     for start, stop in interim.parts(len(sites), job.chunk_size):
         part = sites.part(start, stop)
-        name = interim.name_of(part, job, bundle)
-        done = interim.parse(chunks.load(name), len(part))
+        name = interim.name_of(part, job, bundle) if chunks else ""
+        done = interim.parse(chunks.load(name), len(part)) if chunks else None
         if done is None:
             done = _chunk(
                 job, part, bundle, progress, before=start / len(sites), share=len(part) / len(sites)
             )
-            chunks.save(name, interim.dump(done))
+            if chunks:
+                chunks.save(name, interim.dump(done))
         found += done
     return found
 

@@ -30,16 +30,6 @@ class Chunks(Protocol):
         """Keep it, durably, before returning."""
 
 
-class NoChunks:
-    """Keeps nothing: for work too short to be worth resuming."""
-
-    def load(self, name: str) -> bytes | None:
-        """Nothing is ever found."""
-
-    def save(self, name: str, content: bytes) -> None:
-        """Nothing is kept."""
-
-
 def parts(count: int, size: int) -> Iterator[tuple[int, int]]:
     """(start, stop) of each chunk."""
     return ((start, min(start + size, count)) for start in range(0, count, size))

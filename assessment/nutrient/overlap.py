@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 
-from assessment.arrays import SLIVER, Floats, Geometries, Ints
+from assessment.arrays import SLIVER, Bools, Floats, Geometries, Ints
 from assessment.bundle.layer import Layer
 
 
@@ -22,17 +22,36 @@ class Overlaps:
 def overlaps(shapes: Geometries, layer: Layer) -> Overlaps:
     """Areas shared by each shape and the pieces near it.
 
-    A piece that lies inside its shape brings the area it was stored with; only those that cross the shape's
-    edge are intersected, and most of the time goes there.
+    A piece inside its shape brings the area it was stored with, a shape inside a piece its own; only where
+    edges cross is anything intersected, and most of the time goes there.
     """
-    shape, piece = layer.near(shapely.bounds(shapes))
+    bounds = shapely.bounds(shapes)
+    shape, piece = layer.near(bounds)
     wanted, index = np.unique(piece, return_inverse=True)
-    polygon = layer.polygons(wanted)[index]
+    whole = layer.polygons(wanted)
+    polygon = whole[index]
     shapely.prepare(shapes)
-    inside = shapely.contains_properly(shapes[shape], polygon)
-    area = np.where(inside, layer.area[piece], 0.0)
-    crossing = np.flatnonzero(~inside)
+    outer, inner = bounds[shape], layer.levels[0][piece]
+    inside = _contains(shapes[shape], polygon, _around(outer, inner))
+    around = _around(inner, outer)
+    shapely.prepare(whole[np.unique(index[around])])
+    around = _contains(polygon, shapes[shape], around)
+    area = np.where(inside, layer.area[piece], np.where(around, shapely.area(shapes)[shape], 0.0))
+    crossing = np.flatnonzero(~(inside | around))
     crossing = crossing[shapely.intersects(shapes[shape[crossing]], polygon[crossing])]
     area[crossing] = shapely.area(shapely.intersection(shapes[shape[crossing]], polygon[crossing]))
     kept = area > SLIVER
     return Overlaps(shape[kept], piece[kept], area[kept], polygon[kept])
+
+
+def _around(outer: Floats, inner: Floats) -> Bools:
+    """Whether one box holds the other: only then need the shapes be asked."""
+    sides = np.hstack((outer[:, :2] <= inner[:, :2], outer[:, 2:] >= inner[:, 2:]))
+    held: Bools = sides.all(axis=1)
+    return held
+
+
+def _contains(outer: Geometries, inner: Geometries, maybe: Bools) -> Bools:
+    found = maybe.copy()
+    found[maybe] = shapely.contains_properly(outer[maybe], inner[maybe])
+    return found

@@ -7,6 +7,7 @@ works, so it needs the whole batch. The default mode needs the site alone.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from assessment.bundle.lookups import RateRow
 from assessment.editions import Rates
@@ -84,6 +85,7 @@ def _by_category(
     return next((row for name, row in table.items() if _plain(name) == wanted and name not in areas), None)
 
 
+@lru_cache(maxsize=1024)
 def _plain(text: str) -> str:
     """Letters and digits alone, in lower case, so that 'Student accommodation' finds its row."""
     return re.sub(r"[^a-z0-9]+", "", text.casefold())

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from assessment.bundle.lookups import CONCENTRATIONS, Lookups
 from assessment.editions import Edition
 from assessment.nutrient import rates, wastewater
@@ -115,8 +113,8 @@ def total(after_suds: float | None, permanent: float | None, edition: Edition) -
 
 
 def rounded(value: float | None) -> float | None:
-    """Two decimals, half to even, and never minus zero."""
-    return None if value is None else float(np.round(value, 2)) + 0.0
+    """Two decimals, half to even, and never minus zero; as numpy rounds, to which results are compared."""
+    return None if value is None else round(value * 100) / 100 + 0.0
 
 
 def _hectares(fact: Facts, site: Site, mode: Mode) -> float | None:

@@ -11,7 +11,6 @@ import pytest
 from assessment import editions
 from assessment.assess import assess, gather
 from assessment.bundle.bundle import Bundle
-from assessment.chunks import NoChunks
 from assessment.gcn.ponds import survey
 from assessment.intake.accept import gcn_sites, nutrient_sites
 from assessment.nutrient import rows
@@ -60,7 +59,7 @@ def test_totals_from_the_expected_uplifts(nrf: Path, norfolk: Bundle) -> None:
     """With the real layer's uplifts put in, everything after them comes out to the last digit."""
     expected = expected_rows(nrf / "expected" / "BroadsWensum_IAT_101025_edition_B.csv")
     sites = nutrient_sites(nrf / "inputs" / "BnW_cleaned_110925.shp")
-    facts = gather(COMPATIBLE, sites, norfolk, silent, NoChunks())
+    facts = gather(COMPATIBLE, sites, norfolk, silent)
     for k, number in enumerate(sites.number):
         if expected.get(number, {}).get("N_LU_Uplift"):
             n, p = float(expected[number]["N_LU_Uplift"]), float(expected[number]["P_LU_Uplift"])
