@@ -7,6 +7,7 @@ import shapely
 
 from assessment.arrays import SLIVER, Bools, Floats, Geometries, Ints
 from assessment.bundle.layer import Layer
+from assessment.nutrient.cores import shared_area
 
 
 @dataclass(frozen=True)
@@ -39,15 +40,15 @@ def overlaps(shapes: Geometries, layer: Layer) -> Overlaps:
     area = np.where(inside, layer.area[piece], np.where(around, shapely.area(shapes)[shape], 0.0))
     crossing = np.flatnonzero(~(inside | around))
     crossing = crossing[shapely.intersects(shapes[shape[crossing]], polygon[crossing])]
-    area[crossing] = shapely.area(shapely.intersection(shapes[shape[crossing]], polygon[crossing]))
+    area[crossing] = shared_area(shapes[shape[crossing]], polygon[crossing])
     kept = area > SLIVER
     return Overlaps(shape[kept], piece[kept], area[kept], polygon[kept])
 
 
 def _around(outer: Floats, inner: Floats) -> Bools:
     """Whether one box holds the other: only then need the shapes be asked."""
-    sides = np.hstack((outer[:, :2] <= inner[:, :2], outer[:, 2:] >= inner[:, 2:]))
-    held: Bools = sides.all(axis=1)
+    low, high = outer[:, :2] <= inner[:, :2], outer[:, 2:] >= inner[:, 2:]
+    held: Bools = low[:, 0] & low[:, 1] & high[:, 0] & high[:, 1]
     return held
 
 

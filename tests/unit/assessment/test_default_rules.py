@@ -45,7 +45,7 @@ def test_a_plain_site_by_hand(world: World) -> None:
         ("C", 50, 0.25, 0.9, 0.2),
     ],
 )
-def test_editions(  # noqa: PLR0917 - the columns of the table above
+def test_editions(
     world: World, edition: str, homes: int, suds: float, permit: float, greenspace: float
 ) -> None:
     row = only(world, edition=edition, dwellings=homes)
