@@ -9,6 +9,7 @@ import click
 
 from assessment.cli.bundle import bundle
 from assessment.cli.run import run
+from assessment.cli.work import work
 from switchyard import __version__
 from switchyard.errors import SwitchyardError
 from switchyard.runtime.exit import Exit
@@ -21,6 +22,7 @@ def app() -> None:
 
 
 app.add_command(run)
+app.add_command(work)
 app.add_command(bundle)
 
 

@@ -1,0 +1,60 @@
+"""How long a job may still run here, and whether what comes next fits."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from assessment.work.settings import LONGEST_VISIBILITY
+
+SAVING = 30.0
+"""Seconds kept for saving and handing back, of time that is longer than twice that."""
+
+
+@dataclass
+class Stop:
+    """SIGTERM's word: stop within `grace` seconds."""
+
+    grace: float
+    clock: Callable[[], float]
+    asked_at: float | None = field(default=None, init=False)
+
+    def ask(self) -> None:
+        if self.asked_at is None:
+            self.asked_at = self.clock()
+
+    @property
+    def asked(self) -> bool:
+        return self.asked_at is not None
+
+    def left(self) -> float:
+        return float("inf") if self.asked_at is None else self.asked_at + self.grace - self.clock()
+
+
+class Deadline:
+    """Of one delivery: the job's own timeout, what the queue allows, a stop; whichever comes first."""
+
+    def __init__(self, stop: Stop, received: float, timeout: float | None) -> None:
+        self._stop = stop
+        allowed = min(timeout or LONGEST_VISIBILITY, LONGEST_VISIBILITY)
+        self._ends = received + allowed - _kept(allowed)
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop.asked
+
+    def too_late(self, rest: float) -> str | None:
+        """Why not even the next step should begin, where `rest` is what the whole job still takes."""
+        if self._stop.asked and rest > self._stop.left() - _kept(self._stop.grace):
+            return "the worker stops"
+        if self._stop.clock() >= self._ends:
+            return "its time here is over"
+        return None
+
+    def no_room(self, chunk: float) -> str | None:
+        """Why the next chunk, of so many seconds, should not begin."""
+        if self._stop.clock() + chunk > self._ends:
+            return f"the next chunk ({chunk:.1f} s) would not fit into its time here"
+        return None
+
+
+def _kept(seconds: float) -> float:
+    return min(SAVING, seconds / 2)

@@ -1,0 +1,103 @@
+"""A small thread beside the work: extends the visibility of the message at hand, and beats for the worker.
+
+It stops doing either when the work shows no life (`verdict.overdue`), so that a job that hangs goes to
+another worker. Whoever settles a delivery takes the message from it first: nothing is extended after that.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+
+from assessment.work import tracing
+from assessment.work.errors import FatalQueueError, transient
+from assessment.work.job import Job
+from assessment.work.queue import Message, WorkQueue
+from switchyard.runtime.log import get_logger
+
+TICK = 0.25
+BEAT = 10.0
+
+log = get_logger(__name__)
+
+
+class Keeper:
+    """`hanging`: why the work seems to hang. `beat`: say that the worker lives."""
+
+    def __init__(
+        self,
+        queue: WorkQueue,
+        visibility: int,
+        *,
+        hanging: Callable[[], list[str]],
+        beat: Callable[[], None],
+    ) -> None:
+        self._queue, self._visibility = queue, visibility
+        self._hanging, self._beat = hanging, beat
+        self.overrun: Callable[[], None] = lambda: None
+        """Looks whether the grace of a stop is over; the worker sets it."""
+        self._lock = threading.Lock()
+        self._held: tuple[Message, Job] | None = None
+        self._extend_at = self._beat_at = 0.0
+        self._gave_up = False
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="keeper", daemon=True)
+
+    def start(self) -> None:
+        self._beat_at = time.monotonic() + BEAT
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._over.set()
+        self._thread.join(5)
+
+    def hold(self, message: Message, job: Job) -> None:
+        """Keep the message from others until it is taken."""
+        with self._lock:
+            self._held = (message, job)
+            self._gave_up = False
+            self._extend_at = message.received + self._visibility / 3
+
+    def take(self) -> tuple[Message, Job] | None:
+        """Who gets the message settles it; None where somebody else does already."""
+        with self._lock:
+            held, self._held = self._held, None
+            return held
+
+    def wait(self, seconds: float) -> None:
+        """For who was late to `take`: the keeper settles it now, and then ends the process."""
+        self._thread.join(seconds)
+
+    def _watch(self) -> None:
+        tracing.between_jobs()
+        while not self._over.wait(TICK):
+            try:
+                self._tick(time.monotonic())
+                self.overrun()
+            except FatalQueueError as error:
+                log.error("the message at hand cannot be held", error=str(error))  # noqa: TRY400
+            except Exception as error:
+                if transient(error):
+                    log.warning("the message at hand could not be extended", error=str(error))
+                else:
+                    log.exception("unexpected error beside the work")
+
+    def _tick(self, now: float) -> None:
+        hanging = self._hanging()
+        if now >= self._beat_at and not hanging:
+            self._beat_at = now + BEAT
+            self._beat()
+        with self._lock:
+            if self._held is None or now < self._extend_at or self._gave_up:
+                return
+            message, job = self._held
+            with tracing.during(job, self._queue.name):
+                self._extend(message, hanging, now)
+
+    def _extend(self, message: Message, hanging: list[str], now: float) -> None:
+        if hanging:
+            log.error("the job hangs; its message goes to another worker", reason=", ".join(hanging))
+            self._gave_up = True
+            return
+        self._extend_at = now + TICK * 4  # where it fails, soon again
+        self._gave_up = not self._queue.hide(message, self._visibility)
+        self._extend_at = now + self._visibility / 3

@@ -1,0 +1,48 @@
+"""What a workload tells the base: what to do, when to skip, what its errors mean, where a job goes next."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assessment.work import wanted
+from assessment.work.context import Context
+from assessment.work.job import Job
+from assessment.work.outcome import Done, Failed, Outcome, Refused, Skipped
+from switchyard.errors import BadInput, StoreError, SwitchyardError
+from switchyard.runtime.log import get_logger
+from switchyard.store import Store
+
+log = get_logger(__name__)
+
+
+def failed(error: Exception) -> Outcome:
+    """Wrong input and a store that refuses never get better; everything else is tried again."""
+    if isinstance(error, MemoryError):
+        return Failed("not enough memory for this job")
+    if not isinstance(error, SwitchyardError):
+        log.exception("the job failed unexpectedly")
+        return Failed(f"unexpected {type(error).__name__}; the worker's log has the rest")
+    permanent = isinstance(error, BadInput) or (isinstance(error, StoreError) and not error.transient)
+    return Refused(str(error)) if permanent else Failed(str(error))
+
+
+def _weigh(_job: Job, _store: Store) -> tuple[str, float]:
+    return "job", 1.0
+
+
+def _nobody(_job: Job, _outcome: Done | Refused) -> str | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Workload:
+    """`run` is all that is needed; the rest are policies with defaults."""
+
+    run: Callable[[Job, Context], Outcome]
+    kind: str = "assessment"
+    service: str = "nrf-impact-assessment-worker"
+    skip: Callable[[Job, Store], Done | Skipped | None] = wanted.unwanted
+    failed: Callable[[Exception], Outcome] = failed
+    weigh: Callable[[Job, Store], tuple[str, float]] = _weigh
+    """A kind and a size, for the estimate of its duration."""
+    hand_over: Callable[[Job, Done | Refused], str | None] = _nobody
+    """The queue on which the job goes on when it has ended here, or None."""

@@ -1,0 +1,101 @@
+"""How an outcome is made to last: the order of the steps is what makes a crash between them harmless."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assessment.work.attempts import Attempts
+from assessment.work.job import Job
+from assessment.work.outcome import Done, Failed, HandedBack, Outcome, Refused, Skipped
+from assessment.work.policy import Workload
+from assessment.work.queue import Message, WorkQueue
+from assessment.work.state import State
+from assessment.work.status import JobReport
+from assessment.work.wanted import END
+from switchyard.errors import StoreError
+from switchyard.runtime.log import get_logger
+from switchyard.store import Store
+
+log = get_logger(__name__)
+
+
+@dataclass
+class Settler:
+    workload: Workload
+    queue: WorkQueue
+    open_queue: Callable[[str], WorkQueue]
+    """For jobs that go on elsewhere."""
+    store: Store
+    state: State
+    max_attempts: int
+    redelivery_delay: int
+
+    def settle(self, message: Message, job: Job, outcome: Outcome, report: JobReport) -> None:
+        log.info("outcome", outcome=type(outcome).__name__, why=_why(outcome))
+        match outcome:
+            case Skipped():
+                self.queue.delete(message)
+                self.state.skipped += 1
+            case HandedBack():
+                self._hand_back(message, job, outcome, report)
+            case Failed():
+                self._failed(message, job, outcome, report)
+            case Done() | Refused():
+                self._end(message, job, outcome, report)
+
+    def _end(self, message: Message, job: Job, outcome: Done | Refused, report: JobReport) -> None:
+        """Told, noted, deleted; whoever sees a note has nothing left to tell."""
+        following = self.workload.hand_over(job, outcome)
+        if following is not None:
+            self.open_queue(following).send(message.body, job.correlation_id, job.name, f"{job.name}-next")
+        said = report.end(outcome)
+        self._note(job, said)
+        self.queue.delete(message)
+        if isinstance(outcome, Done):
+            self.state.done += 1
+        else:
+            self.state.failed += 1
+
+    def _note(self, job: Job, said: dict[str, object]) -> None:
+        try:
+            self.store.put(f"{job.home}/{END}", json.dumps(said).encode())
+        except StoreError as error:
+            log.warning("the end was told but could not be noted", error=str(error))
+
+    def _failed(self, message: Message, job: Job, outcome: Failed, report: JobReport) -> None:
+        if self._used_up(job):
+            over = Refused(f"{outcome.error} (after {self.max_attempts} attempts; needs review)")
+            self._end(message, job, over, report)
+            return
+        report.handed_back(outcome.error)
+        self.queue.hide(message, self.redelivery_delay)
+        self.state.retried += 1
+
+    def _used_up(self, job: Job) -> bool:
+        try:
+            return Attempts(self.store, job.home).count() >= self.max_attempts
+        except StoreError:
+            return False
+
+    def _hand_back(self, message: Message, job: Job, outcome: HandedBack, report: JobReport) -> None:
+        if outcome.counts:
+            # Nothing was saved: handed back for ever it would never end, so this counts as an attempt.
+            self._failed(message, job, Failed(outcome.reason), report)
+            return
+        try:
+            Attempts(self.store, job.home).take_back()
+        except StoreError as error:
+            log.warning("the attempt could not be taken back", error=str(error))
+        report.handed_back(outcome.reason)
+        self.queue.hide(message, 0)
+        self.state.handed_back += 1
+
+
+def _why(outcome: Outcome) -> str | None:
+    match outcome:
+        case Refused() | Failed():
+            return outcome.error
+        case HandedBack() | Skipped():
+            return outcome.reason
+        case Done():
+            return outcome.output

@@ -1,0 +1,130 @@
+"""The loop: look at the queue, handle what it gives, wait after errors; ends by a signal or a fatal error."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assessment.work import tracing
+from assessment.work.deadline import Stop
+from assessment.work.errors import FatalQueueError, transient
+from assessment.work.keeper import Keeper
+from assessment.work.outcome import HandedBack
+from assessment.work.pipeline import Pipeline
+from assessment.work.queue import WorkQueue
+from assessment.work.settings import Settings
+from assessment.work.state import ERROR, RUNNING, STOPPED, State
+from assessment.work.status import JobReport, Reporter
+from switchyard.runtime.exit import Exit
+from switchyard.runtime.log import get_logger
+
+RESERVE = 3.0
+"""Seconds before the end of the grace in which a job that does not come to a step is given back."""
+ANSWERING = 0.5
+"""Seconds for the answer to leave the machine after a check has seen the error."""
+
+log = get_logger(__name__)
+
+
+@dataclass
+class Worker:
+    settings: Settings
+    state: State
+    stop: Stop
+    queue: WorkQueue
+    reporter: Reporter
+    keeper: Keeper
+    pipeline: Pipeline
+
+    def run(self) -> Exit:
+        self.state.status = RUNNING
+        self.state.heartbeat = time.monotonic()
+        try:
+            if self._until_done(self._open):
+                self.keeper.start()
+                self.reporter.of_itself("started", self.state)
+            while not self.stop.asked:
+                self._until_done(self._once)
+            self.state.status = STOPPED
+            self._leave()
+        except FatalQueueError as error:
+            return self._give_up(error)
+        return Exit.OK
+
+    def overrun(self) -> None:
+        """Called beside the work: where the grace is nearly over, give the message back and end."""
+        if self.stop.left() > RESERVE:
+            return
+        held = self.keeper.take()
+        if held is None:
+            return  # between jobs, or being settled: the loop ends by itself
+        message, job = held
+        with tracing.during(job, self.queue.name):
+            report = JobReport(self.reporter, job)
+            self.pipeline.settler.settle(message, job, HandedBack("the worker stops"), report)
+            self._leave()
+            log.warning("the job came to no step before the end of the grace; its message was given back")
+        os._exit(Exit.OK)
+
+    def _open(self) -> None:
+        self.queue.find()
+        if self.reporter.queue is not None:
+            self.reporter.queue.find()
+        self.state.queue_answers = 1
+        log.info("worker started", worker=self.reporter.worker, queue_name=self.queue.name)
+
+    def _once(self) -> None:
+        message = self.queue.receive(self.settings.wait, self.settings.visibility)
+        self.state.queue_answers = 1
+        if message is None:
+            return
+        if self.stop.asked:
+            self.queue.hide(message, 0)  # it came while we were told to stop
+            return
+        self.pipeline.handle(message)
+
+    def _until_done(self, step: Callable[[], None]) -> bool:
+        """One step, again after a pause where an error may pass; False where a stop came first."""
+        while True:
+            self.state.heartbeat = time.monotonic()
+            tracing.between_jobs()
+            try:
+                step()
+            except FatalQueueError:
+                raise
+            except Exception as error:
+                self.state.queue_answers = 0
+                if transient(error):
+                    log.warning("the queue did not answer; waiting", error=str(error))
+                else:
+                    log.exception("unexpected error; waiting")
+            else:
+                return True
+            finally:
+                self.keeper.take()
+            if not self._waited():
+                return False
+
+    def _waited(self) -> bool:
+        until = time.monotonic() + self.settings.pause
+        while not self.stop.asked and time.monotonic() < until:
+            time.sleep(0.05)
+        return not self.stop.asked
+
+    def _leave(self) -> None:
+        try:
+            self.reporter.of_itself("ended", self.state)
+        except FatalQueueError as error:
+            log.warning("the end of the worker could not be told", error=str(error))
+        log.info("worker ended", done=self.state.done, failed=self.state.failed)
+
+    def _give_up(self, error: FatalQueueError) -> Exit:
+        """Stay until a check has seen the error, so that the platform knows why."""
+        self.state.status = ERROR
+        log.critical("fatal error of the queue", error=str(error))
+        until = time.monotonic() + self.settings.fatal_hold
+        while not self.state.error_seen and time.monotonic() < until and not self.stop.asked:
+            self.state.heartbeat = time.monotonic()
+            time.sleep(0.05)
+        time.sleep(ANSWERING if self.state.error_seen else 0)
+        return error.exit_with

@@ -1,0 +1,77 @@
+"""/health from outside: while the worker computes, hangs, fails and ends."""
+
+import time
+
+import psutil
+
+from tests.integration.assessment.work.station import Station, Worker
+from tests.waiting import until
+
+SERVICE = "tiny-worker"
+
+
+def up(worker: Worker) -> None:
+    until(lambda: worker.health("/readyz")[0] == 200, 30)
+
+
+def test_it_answers_within_100_ms_while_two_jobs_take_all_processors(station: Station) -> None:
+    jobs = [station.send(do="spin", seconds=6) for _ in range(2)]
+    workers = [station.spawn() for _ in jobs]
+    until(lambda: all(station.statuses(uuid) for uuid in jobs), 30)
+    taken = []
+    ends = time.monotonic() + 3
+    while time.monotonic() < ends:
+        for worker in workers:
+            began = time.perf_counter()
+            status, body = worker.health()
+            taken.append(time.perf_counter() - began)
+            assert (status, body["status"], body["service"]) == (200, "ok", SERVICE)
+    assert sorted(taken)[int(len(taken) * 0.99)] < 0.1 * 5, "the promise is 100 ms; margin 5"
+    status, metrics = workers[0].health("/metrics")
+    assert "switchyard_assessment_jobs_total" in metrics
+    assert workers[0].health("/livez") == (200, {"live": True})
+
+
+def test_a_hung_job_is_told_and_goes_to_another_worker(station: Station) -> None:
+    uuid = station.send(do="hang", seconds=60)
+    hung = station.spawn(HEARTBEAT_TIMEOUT="1.5")
+    until(lambda: station.statuses(uuid) == ["RUNNING"], 30)
+    until(lambda: hung.health()[0] == 503, 20)
+    body = hung.health()[1]
+    assert (body["status"], body["service"]) == ("unavailable", SERVICE)
+    assert body["reason"].startswith("heartbeat_stale (")
+    assert body["reason"].endswith("s > 1.5s)")
+    assert hung.health("/livez")[0] == 503
+    station.spawn()
+    until(lambda: station.statuses(uuid).count("RUNNING") == 2, 30)
+
+
+def test_a_missing_queue_is_503_until_seen_and_then_78(station: Station) -> None:
+    station.sqs.delete_queue(QueueUrl=station.queue)
+    worker = station.spawn()
+    answers = [(0, None)]
+
+    def unavailable() -> bool:
+        answers.append(worker.health())
+        return answers[-1][0] == 503
+
+    until(unavailable, 30)
+    assert answers[-1][1] == {"status": "unavailable", "service": SERVICE, "reason": "status=-1"}
+    assert worker.process.wait(10) == 78
+
+
+def test_the_health_process_does_not_outlive_a_killed_worker(station: Station) -> None:
+    worker = station.spawn()
+    up(worker)
+    children = psutil.Process(worker.process.pid).children(recursive=True)
+    assert len(children) == 1, "two processes, no more"
+    worker.kill()
+    assert not psutil.wait_procs(children, timeout=10)[1]
+
+
+def test_wrong_settings_are_told_at_once(station: Station) -> None:
+    worker = station.spawn(SQS_WAIT_TIME_SECONDS="21", MAX_ATTEMPTS="many")
+    assert worker.process.wait(30) != 0
+    said = worker.log.read_text()
+    assert "SQS_WAIT_TIME_SECONDS='21' is not a whole number from 0 to 20" in said
+    assert "MAX_ATTEMPTS='many'" in said

@@ -1,0 +1,69 @@
+"""What /health answers, for every state that the worker can be in."""
+
+from typing import Any
+
+import pytest
+
+from assessment.work.answers import answers
+from assessment.work.state import ERROR, RUNNING, STOPPED, State
+from assessment.work.verdict import Limits
+
+NOW = 1000.0
+SERVICE = "nrf-impact-assessment-worker"
+
+
+def asked(path: str = "/health", **fields: Any) -> tuple[int, Any, State]:
+    state = State(**{"status": RUNNING, "heartbeat": NOW - 2.5, "queue_answers": 1, **fields})
+    app = answers(state, Limits(120.0, 1.5), SERVICE, lambda: NOW)
+    with app.test_client().get(path) as answer:
+        body = answer.get_json() if answer.is_json else answer.get_data(as_text=True)
+    return answer.status_code, body, state
+
+
+def test_well() -> None:
+    assert asked()[:2] == (200, {"status": "ok", "service": SERVICE, "heartbeat_age": 2.5})
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"status": ERROR}, "status=-1"),
+        ({"status": STOPPED}, "status=0"),
+        ({"heartbeat": NOW - 125.25}, "heartbeat_stale (125.2s > 120.0s)"),
+        ({"heartbeat": 0.0}, "heartbeat_stale (infs > 120.0s)"),
+        ({"status": ERROR, "heartbeat": NOW - 130}, "status=-1, heartbeat_stale (130.0s > 120.0s)"),
+        # a long task: past its own time, or silent inside of it
+        ({"task_start": NOW - 68, "expected_duration": 45.0}, "task_overtime (68.0s > 67.5s)"),
+        (
+            {"task_start": NOW - 125, "expected_duration": 600.0, "heartbeat": NOW - 121},
+            "heartbeat_stale (121.0s > 120.0s)",
+        ),
+    ],
+)
+def test_unavailable(fields: dict[str, Any], reason: str) -> None:
+    status, body, _state = asked(**fields)
+    assert status == 503
+    assert body == {"status": "unavailable", "service": SERVICE, "reason": reason}
+
+
+def test_a_long_task_within_its_time_is_well() -> None:
+    assert asked(task_start=NOW - 67, expected_duration=45.0)[0] == 200
+
+
+def test_only_an_error_that_was_answered_counts_as_seen() -> None:
+    assert asked(status=ERROR)[2].error_seen == 1
+    assert asked(status=STOPPED)[2].error_seen == 0
+    assert asked("/livez", status=ERROR)[2].error_seen == 0
+
+
+def test_the_other_probes() -> None:
+    assert asked("/livez", status=ERROR)[0] == 200, "restarting would not mend the queue"
+    assert asked("/livez", heartbeat=NOW - 121)[0] == 503
+    assert asked("/readyz")[:2] == (
+        200,
+        {"ready": True, "checks": {"running": True, "heartbeat": True, "queue": True}},
+    )
+    assert asked("/readyz", queue_answers=0)[0] == 503
+    status, body, _state = asked("/metrics", done=3)
+    assert status == 200
+    assert 'switchyard_assessment_jobs_total{outcome="done"} 3.0' in body
