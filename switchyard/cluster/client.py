@@ -82,9 +82,7 @@ class Cluster:
             answer = await response.read()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise ClusterUnreachable(f"Kubernetes API: {type(error).__name__} {error}".rstrip()) from error
-        told = json.loads(answer)
-        assert isinstance(told, dict)
-        return told
+        return _object(answer)
 
     async def watch(self, path: str, query: Query) -> AsyncIterator[dict[str, Any]]:
         """The events of one watch, until the server ends it; ClusterUnreachable where the connection dies."""
@@ -125,6 +123,17 @@ class Cluster:
         for old in self._retired:
             await old.close()
         self._retired = [] if api is None else [api]
+
+
+def _object(answer: bytes) -> dict[str, Any]:
+    """The JSON object that every good answer is; something in between may answer otherwise."""
+    try:
+        told = json.loads(answer)
+    except ValueError:
+        told = None
+    if not isinstance(told, dict):
+        raise ClusterUnreachable(f"Kubernetes API: no JSON object, but {answer[:80]!r}")
+    return told
 
 
 def _abort(response: aiohttp.ClientResponse) -> None:

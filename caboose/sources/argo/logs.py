@@ -6,6 +6,7 @@ credentials.
 """
 
 import asyncio
+import os
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,7 +32,7 @@ def log_of(workflow: Resource, step: FailedStep) -> str | None:
 
 
 async def archived_log(store: Store, address: str | None) -> bytes | None:
-    """The log's text, up to a limit; None where there is none within our own bucket."""
+    """The log's last part; None where there is none within our own bucket."""
     if address is None or urlsplit(address).netloc != urlsplit(store.url).netloc:
         return None
     try:
@@ -44,7 +45,9 @@ async def archived_log(store: Store, address: str | None) -> bytes | None:
 def _read(address: str) -> bytes:
     place, key = locate(address)
     with place.open(key) as stream:
-        return stream.read(LOG_LIMIT)
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - LOG_LIMIT))
+        return stream.read()
 
 
 def _repository(workflow: Resource) -> dict[str, Any]:

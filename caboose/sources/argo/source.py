@@ -54,7 +54,7 @@ class ArgoSource:
         self._forgotten: OrderedDict[str, None] = OrderedDict()
 
     async def start(self) -> None:
-        """Read the credentials and see that the API answers for Workflows."""
+        """Read the credentials; raises ConfigError where there are none."""
         await self._cluster.start()
 
     async def observations(self) -> AsyncIterator[Observation]:

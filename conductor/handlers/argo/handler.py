@@ -21,8 +21,8 @@ class ArgoHandler:
         self._action = action
         self._context = context
         credentials = Credentials(action.kubeconfig, action.context)
-        # A third of the dispatch's time each, so that a look can follow a create that timed out.
-        self._cluster = Cluster(credentials, timeout=max(1.0, action.timeout / 3))
+        # A share of the dispatch's time each, so that a look can follow a create that timed out.
+        self._cluster = Cluster(credentials, timeout=max(1.0, action.timeout / 4))
         self._templates = Templates(self._cluster, action.namespace, cluster_scope=action.cluster_scope)
 
     async def start(self) -> None:

@@ -49,7 +49,7 @@ class ArgoResumeHandler:
             for part in ("workflow", "node", "message", "outputs")
         }
         self._cluster = Cluster(
-            Credentials(action.kubeconfig, action.context), timeout=max(1.0, action.timeout / 3)
+            Credentials(action.kubeconfig, action.context), timeout=max(1.0, action.timeout / 4)
         )
 
     async def start(self) -> None:
