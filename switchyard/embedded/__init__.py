@@ -31,7 +31,7 @@ from urllib.parse import quote
 from switchyard.embedded import cluster, keeper
 from switchyard.embedded.account import Account, account_for, let_through, reachable
 from switchyard.embedded.explain import explained
-from switchyard.embedded.postmaster import Postmaster, clear_the_ground, running_on, shut_down
+from switchyard.embedded.postmaster import Postmaster, found_or_cleared, running_on, shut_down
 from switchyard.embedded.sockets import socket_folder
 from switchyard.embedded.use import Use, alone
 from switchyard.errors import EmbeddedPostgresError
@@ -132,7 +132,7 @@ class EmbeddedPostgres:
         return server
 
     def _ensure_running(self) -> None:
-        server = running_on(self.data)
+        server = self._found()
         if server is None:
             self._launch()
         elif self._port and (not server.tcp or server.port != self._port):
@@ -140,13 +140,21 @@ class EmbeddedPostgres:
                 f"the Postgres in {self.folder} runs already, and not on port {self._port}; stop it first"
             )
 
+    def _found(self) -> Postmaster | None:
+        """The server that runs already, when it is ready; None where one has to be started."""
+        deadline = time.monotonic() + self._within
+        while (server := found_or_cleared(self.data)) is not None and not server.ready:
+            if time.monotonic() > deadline:
+                raise explained(f"is not ready after {self._within:.0f} s", self.folder, self._log_from(0))
+            time.sleep(0.01)
+        return server
+
     def _launch(self) -> None:
         account = let_through(account_for(self.data), self.folder)
         install = reachable(account, _installation(), self.folder / "install")
         if not self.data.exists():
             cluster.make(self.folder, self.data, install, account)
         cluster.check(self.data)
-        clear_the_ground(self.data)
         cluster.write_settings(self.data, account, socket_folder(self.folder, account), self._port)
         self._rotate_log()
         self._spawn(install, account)

@@ -37,20 +37,25 @@ def running_on(data: Path) -> Postmaster | None:
     return Postmaster(pid, int(lines[3]), Path(lines[4]), tcp=bool(lines[5].strip()), ready=ready)
 
 
-def clear_the_ground(data: Path, within: float = 20.0) -> None:
-    """After a crash: wait for backends that outlive their postmaster, then forget its pid.
+def found_or_cleared(data: Path, within: float = 20.0) -> Postmaster | None:
+    """The server that runs here, perhaps not ready yet; or None, when nothing of one that died is left.
 
+    A start that was given up may still come up, and backends outlive their postmaster: both are waited for.
     Postgres itself refuses to start over a pid that is alive, even where that is some other program's by now;
     and with the file gone it could not see the backends. So the file goes last.
     """
     deadline = time.monotonic() + within
     while any(_works_in(pid, data) for pid in psutil.pids()):
+        server = running_on(data)
+        if server is not None:
+            return server
         if time.monotonic() > deadline:
             raise EmbeddedPostgresError(
                 f"processes of a server that was killed still run on {data}; end them first"
             )
         time.sleep(_EVERY)
     (data / "postmaster.pid").unlink(missing_ok=True)
+    return None
 
 
 def shut_down(postmaster: Postmaster, data: Path, within: float = 60.0) -> None:
@@ -71,9 +76,13 @@ def shut_down(postmaster: Postmaster, data: Path, within: float = 60.0) -> None:
 
 
 def _works_in(pid: int, data: Path) -> bool:
-    """Every process of a server has the data folder as its working directory; a zombie has none."""
+    """Every process of a server has the data folder as its working directory; a zombie has none.
+
+    A shell may be there too, of a person who looks around.
+    """
     try:
         process = psutil.Process(pid)
-        return process.status() != psutil.STATUS_ZOMBIE and Path(process.cwd()) == data
+        ours = process.name() == "postgres" and process.status() != psutil.STATUS_ZOMBIE
+        return ours and Path(process.cwd()) == data
     except (psutil.NoSuchProcess, psutil.AccessDenied, FileNotFoundError):
         return False

@@ -1,7 +1,9 @@
 """Starting, sharing, stopping and dying."""
 
 import os
+import shutil
 import signal
+import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -10,6 +12,9 @@ import psycopg
 import pytest
 
 from switchyard.embedded import EmbeddedPostgres
+from switchyard.embedded.postmaster import found_or_cleared
+from switchyard.embedded.use import alone
+from switchyard.errors import EmbeddedPostgresError
 from tests.integration.embedded.program import user_of
 from tests.waiting import until
 
@@ -135,6 +140,50 @@ def test_the_keeper_passes_a_stop_on(folder: Path) -> None:
         family(pid)[0].send_signal(signal.SIGTERM)
         until(lambda: gone(pid), 30)
         assert not (folder / "data" / "postmaster.pid").exists()
+
+
+def test_leftover_backends_are_waited_for_before_the_stale_file_goes(place: Path) -> None:
+    """Two servers on one data folder would destroy it."""
+    stale = place / "postmaster.pid"
+    stale.write_text("1\n")
+    backend_program = shutil.copy(shutil.which("cat") or "", place / "postgres")
+    with subprocess.Popen([backend_program], cwd=place, stdin=subprocess.PIPE) as backend:
+        with pytest.raises(EmbeddedPostgresError, match="still run on"):
+            found_or_cleared(place.resolve(), within=0.05)
+        assert stale.exists()
+        assert backend.stdin is not None
+        backend.stdin.close()
+    assert found_or_cleared(place.resolve(), within=5) is None
+    assert not stale.exists()
+
+
+def test_a_shell_in_the_folder_is_not_in_the_way(folder: Path) -> None:
+    with (
+        subprocess.Popen(["cat"], cwd=folder / "data", stdin=subprocess.PIPE),
+        EmbeddedPostgres(folder) as postgres,
+    ):
+        psycopg.connect(postgres.url).close()
+
+
+def test_a_start_that_takes_too_long_says_so_and_leaves_no_server(folder: Path) -> None:
+    with pytest.raises(EmbeddedPostgresError, match="is not ready after 0 s"):
+        EmbeddedPostgres(folder, within=0.001).start()
+    with EmbeddedPostgres(folder) as postgres:
+        psycopg.connect(postgres.url).close()
+    assert not postgres.running()
+
+
+def test_a_start_waits_only_so_long_for_another(place: Path) -> None:
+    with alone(place / "start.lock", 1), pytest.raises(EmbeddedPostgresError, match="another process"):
+        EmbeddedPostgres(place, within=0.05).start()
+
+
+def test_a_large_log_is_put_aside_at_the_next_start(folder: Path) -> None:
+    log = EmbeddedPostgres(folder).log_file
+    os.truncate(log, 17 << 20)
+    with EmbeddedPostgres(folder):
+        assert log.stat().st_size < 1 << 20
+        assert log.with_name("postgres.log.1").stat().st_size == 17 << 20
 
 
 def test_not_started(folder: Path) -> None:
