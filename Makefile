@@ -36,6 +36,12 @@ lock: $(BIN)/uv ## resolve the dependencies anew, for work and for what is shipp
 	$(BIN)/uv pip compile $(COMPILE) --all-extras --group dev --group build pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile $(COMPILE) --all-extras -c requirements.lock pyproject.toml -o requirements-runtime.lock
 
+.PHONY: run demo
+run: setup ## everything on one machine with a sample assessment; Ctrl-C stops it
+	@$(BIN)/switchyard up --folder var
+demo: setup ## the same, and exits with 0 when the assessment and its callbacks are done
+	@$(BIN)/switchyard up --folder var --once
+
 .PHONY: lint
 lint: setup ## ruff, mypy --strict, import-linter, squawk
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ from switchyard.cli.migrate import migrate
 from switchyard.cli.schema import schema
 from switchyard.cli.show import show
 from switchyard.cli.submit import submit
+from switchyard.cli.up import up
 from switchyard.cli.watch import watch
 from switchyard.errors import SwitchyardError
 
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 app.command("list")(list_)
 for _command in (
+    up,
     check,
     schema,
     migrate,

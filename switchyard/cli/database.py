@@ -31,9 +31,9 @@ def config_or_default(path: Path | None) -> Config:
 
 
 @contextmanager
-def connected(path: Path | None) -> Iterator[Rows]:
-    """A connection whose errors become ours."""
-    url = config_or_default(path).database.conninfo()
+def connected(path: Path | None, url: str | None = None) -> Iterator[Rows]:
+    """A connection whose errors become ours; to the configuration's database, unless a URL is given."""
+    url = config_or_default(path).database.conninfo() if url is None else url
     connection = connect_sync(url, application_name="switchyard command")
     connection.row_factory = dict_row  # type: ignore[assignment]
     try:

@@ -1,0 +1,85 @@
+"""The programs that run beside each other, each with a log of its own; none outlives us."""
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from switchyard.errors import AddressInUse, SwitchyardError
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Programs:
+    """Started one by one, stopped together; one that ends by itself is reported with the end of its log."""
+
+    def __init__(self, logs: Path, environment: Mapping[str, str]) -> None:
+        self._logs = logs
+        self._environment = {**os.environ, **environment}
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str, words: Sequence[str]) -> None:
+        """Start `python -m words`."""
+        with (self._logs / f"{name}.log").open("ab") as log:
+            self._running[name] = subprocess.Popen(  # noqa: S603 - our own programs
+                [sys.executable, "-m", *words],
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                preexec_fn=_with_parent,  # noqa: PLW1509 - no thread of ours runs while programs are started
+                start_new_session=True,
+            )
+
+    def check(self) -> None:
+        """Raise where one has ended."""
+        for name, process in self._running.items():
+            if process.poll() is not None:
+                raise SwitchyardError(
+                    f"{name} ended with exit code {process.returncode}:\n{self._tail(name)}"
+                )
+
+    def stop(self, grace: float = 35.0) -> None:
+        """SIGTERM to all, then wait; SIGKILL for who does not hear."""
+        for process in reversed(self._running.values()):
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        for process in self._running.values():
+            try:
+                process.wait(grace)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._running.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _tail(self, name: str) -> str:
+        lines = (self._logs / f"{name}.log").read_text(errors="replace").splitlines()
+        return "\n".join(f"  {line}" for line in lines[-8:]) + f"\n  (all of it: {self._logs / name}.log)"
+
+
+def refuse_used_port(port: int) -> None:
+    """AddressInUse where somebody listens there."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as error:
+        raise AddressInUse(f"port {port} on 127.0.0.1 is in use: choose another with --port") from error
+
+
+def _with_parent() -> None:
+    """In the child, before it becomes the program: end when our parent does, however it ends."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

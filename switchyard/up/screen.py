@@ -1,0 +1,65 @@
+"""One screen: the sample and every action that followed from it, as they go."""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from rich.console import Group
+from rich.live import Live
+from rich.text import Text
+
+from switchyard.cli.database import Rows
+from switchyard.cli.output import console, local
+from switchyard.cli.watch import look, table
+from switchyard.ledger.queries import query
+
+MOST = 15
+
+
+def follow(connection: Rows, root: UUID, check: Callable[[], None]) -> list[dict[str, Any]]:
+    """Until the sample and all its callbacks have ended; `check` is called between looks and may raise."""
+    if sys.stdout.isatty():
+        with Live(console=console(), refresh_per_second=4) as live:
+            return _follow(connection, root, check, lambda rows: live.update(_screen(rows)))
+    said: set[tuple[object, ...]] = set()
+    return _follow(connection, root, check, lambda rows: _say(rows, said))
+
+
+def _follow(
+    connection: Rows, root: UUID, check: Callable[[], None], show: Callable[[list[dict[str, Any]]], None]
+) -> list[dict[str, Any]]:
+    while True:
+        check()
+        # Asked before the family is: the callbacks appear in the transaction that clears callbacks_due.
+        [sample] = connection.execute(query("look", "action"), {"uuid": root}).fetchall()
+        family = connection.execute(query("look", "family"), {"uuid": root, "limit": 1000}).fetchall()
+        rows = look(connection, [member["action_uuid"] for member in family])
+        show(rows)
+        if sample["ended_at"] and not sample["callbacks_due"] and all(row["ended_at"] for row in rows):
+            return rows
+        time.sleep(0.25)
+
+
+def _screen(rows: list[dict[str, Any]]) -> Group:
+    ended = sum(bool(row["ended_at"]) for row in rows)
+    head = Text(f"Sample assessment and its callbacks: {ended} of {len(rows)} ended", style="bold")
+    more = Text(f"… and {len(rows) - MOST} more", style="dim") if len(rows) > MOST else Text("")
+    return Group(head, table(rows[:MOST]), more)
+
+
+def _say(rows: list[dict[str, Any]], said: set[tuple[object, ...]]) -> None:
+    for row in rows:
+        line = (row["action_uuid"], row["status"], row["run"], row["attempt"])
+        if line not in said:
+            said.add(line)
+            what = row["workflow"] or row["action_name"]
+            print(
+                local(row["last_update"]),
+                row["action_uuid"],
+                what,
+                row["status"],
+                row["error"] or "",
+                flush=True,
+            )
