@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import threading
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -14,6 +16,9 @@ from switchyard.places import Places
 from switchyard.status import Status
 from switchyard.store import Store
 
+# Outputs up to this size are kept in memory until they are used; larger ones are read again, one at a time.
+LARGE = 1024 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Archived:
@@ -21,6 +26,7 @@ class Archived:
 
     observation: Observation
     output: Any = None
+    large: bool = False  # there is an output, but not here
 
 
 class Archive:
@@ -29,6 +35,7 @@ class Archive:
     def __init__(self, store: Store, max_output: int, metrics: CabooseMetrics) -> None:
         self.store = store
         self._seconds = metrics.archive_seconds
+        self._one_at_a_time = threading.Lock()
         self._max_output = max_output
 
     async def keep(self, source: Source, seen: Observation, schema: JsonSchema | None) -> Archived:
@@ -36,15 +43,26 @@ class Archive:
         with self._seconds.time():
             log = await source.log(seen)
             await asyncio.to_thread(self._write, seen, log)
-        output, problem = await asyncio.to_thread(self._output, Places(seen.uuid, seen.run))
-        if seen.status is not Status.SUCCESSFUL:
-            return Archived(seen, output)
-        problem = problem or _misfit(output, schema)
-        return Archived(_spoilt(seen, problem), None) if problem else Archived(seen, output)
+        return await asyncio.to_thread(self._checked, seen, schema)
 
     async def output_of(self, places: Places) -> Any:
-        """The output, where there is one that can be used: for ends that somebody else wrote."""
-        return (await asyncio.to_thread(self._output, places))[0]
+        """The output, where one can be used: a large one, or that of an end somebody else wrote."""
+        return (await asyncio.to_thread(self._output, places, self._max_output))[0]
+
+    def _checked(self, seen: Observation, schema: JsonSchema | None) -> Archived:
+        """With its output, if that is small; what succeeded and left nothing usable has failed."""
+        places = Places(seen.uuid, seen.run)
+        output, problem = self._output(places, min(LARGE, self._max_output))
+        large = (
+            problem is not None and self._max_output > LARGE and (self.store.size(places.output) or 0) > LARGE
+        )
+        with self._one_at_a_time if large else nullcontext():
+            if large:
+                output, problem = self._output(places, self._max_output)
+            if seen.status is Status.SUCCESSFUL:
+                problem = problem or _misfit(output, schema)
+                seen = _spoilt(seen, problem) if problem else seen
+            return Archived(seen, None if large or problem else output, large=large and not problem)
 
     def _write(self, seen: Observation, log: bytes | None) -> None:
         places = Places(seen.uuid, seen.run)
@@ -55,10 +73,10 @@ class Archive:
         if seen.record is not None:
             self.store.put(places.workflow, seen.record, if_absent=True)
 
-    def _output(self, places: Places) -> tuple[Any, str | None]:
+    def _output(self, places: Places, limit: int) -> tuple[Any, str | None]:
         """The output and what is wrong with it; nothing is wrong with none."""
         try:
-            data = self.store.get(places.output, limit=self._max_output)
+            data = self.store.get(places.output, limit=limit)
             return json.loads(data, parse_constant=_no_constant), None
         except StoreMissing:
             return None, None

@@ -31,6 +31,7 @@ from caboose.source import Beat, Notice, Observation, Seen, Source
 from switchyard.config.config import Config
 from switchyard.config.schemas import JsonSchema
 from switchyard.errors import StoreError, SwitchyardError
+from switchyard.places import Places
 from switchyard.runtime.log import bound, get_logger
 from switchyard.status import Status
 
@@ -123,7 +124,10 @@ class Completer:
         first = _first_of_each(complete)
         kept = await asyncio.gather(*(self._archive(*known) for known in (*first, *forget)))
         new = [End(a, t) for (_, t), a in zip(first, kept, strict=False) if a is not None and t is not None]
-        recorded = await self._record(new)
+        recorded = [*await self._record([end for end in new if not end.archived.large])]
+        for end in new:
+            if end.archived.large:
+                recorded += await self._record([await self._with_output(end)])
         done: list[Forgettable] = [(end.archived.observation, end.thread.lock_id) for end in recorded]
         for (seen, thread), archived in zip(forget, kept[len(first) :], strict=True):
             if archived is not None:
@@ -166,6 +170,12 @@ class Completer:
         for end in ends:
             self._means.metrics.ended(self._source.name, end.archived.observation.status or Status.FAILED)
         return ends
+
+    async def _with_output(self, end: End) -> End:
+        """A large output is in memory only while its own end is recorded."""
+        seen = end.archived.observation
+        output = await self._means.archive.output_of(Places(seen.uuid, seen.run))
+        return End(Archived(seen, output), end.thread)
 
     async def _refused(self, end: End, error: psycopg.DatabaseError) -> None:
         seen = end.archived.observation

@@ -9,7 +9,7 @@ it finds the flag cleared, and the callbacks' uuids would make even a second ins
 import asyncio
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -23,6 +23,8 @@ from switchyard.config.config import Config
 from switchyard.places import STORED, Places, parameters_key
 from switchyard.status import Status
 from switchyard.store import Store
+
+Pair = tuple[Ended, Planned]
 
 CHUNK = 500
 # The ledger's limit is 1 MiB of binary JSON, which can be seven times its text (a list of small numbers).
@@ -51,8 +53,9 @@ class Recorder:
         retries = {end.thread.action_uuid: event for end in ends if (event := self._retry(end))}
         async with ledger.transaction():
             await ledger.insert_events([_event(end, retried=_uuid(end) in retries) for end in ends])
-            still = await ledger.open_at({uuid: event.run - 1 for uuid, event in retries.items()})
-            await ledger.insert_events([event for uuid, event in retries.items() if uuid in still])
+            if retries:
+                still = await ledger.open_at({uuid: event.run - 1 for uuid, event in retries.items()})
+                await ledger.insert_events([event for uuid, event in retries.items() if uuid in still])
             outputs = {_uuid(end): end.archived.output for end in ends}
             await self.call_back(ledger, {_uuid(end): end.thread.run for end in ends}, outputs)
 
@@ -63,11 +66,16 @@ class Recorder:
         ours = await ledger.callbacks_made(runs)
         if not ours:
             return []
-        for ended in await ledger.ended(sorted(ours)):
-            planned = plan(ended, self._configured(ended), outputs.get(ended.uuid))
-            for chunk in _chunks(planned, CHUNK):
-                await _insert(ledger, ended, [await self._by_reference(each) for each in chunk])
+        ends = await ledger.ended(sorted(ours))
+        for chunk in _chunks(self._planned(ends, outputs), CHUNK):
+            await _insert(ledger, [(ended, await self._by_reference(each)) for ended, each in chunk])
         return list(ours)
+
+    def _planned(self, ends: Sequence[Ended], outputs: Mapping[UUID, Any]) -> Iterator[Pair]:
+        """All that follows these ends, one action at a time."""
+        for ended in ends:
+            for planned in plan(ended, self._configured(ended), outputs.get(ended.uuid)):
+                yield ended, planned
 
     async def _by_reference(self, planned: Planned) -> Planned:
         """A chained workflow may be given more than an action can hold: then the store holds it."""
@@ -117,18 +125,17 @@ def _event(end: End, *, retried: bool) -> Event:
     return Event(seen.uuid, seen.run, seen.status, seen.error, None, detail)
 
 
-async def _insert(ledger: Ledger, ended: Ended, planned: Sequence[Planned]) -> None:
+async def _insert(ledger: Ledger, pairs: Sequence[Pair]) -> None:
     """Insert a chunk; what can never run ends INVALID at once, so that it is seen."""
-    inserted = await ledger.insert_callbacks([(ended, each) for each in planned])
-    reasons = {each.uuid: each.invalid for each in planned}
+    inserted = await ledger.insert_callbacks(pairs)
+    reasons = {planned.uuid: planned.invalid for _, planned in pairs}
     invalid = {uuid: reasons[uuid] or (None if fits else TOO_LARGE) for uuid, fits in inserted.items()}
     events = [Event(uuid, 1, Status.INVALID, reason) for uuid, reason in invalid.items() if reason]
     await ledger.insert_events(events)
 
 
-def _chunks(planned: Iterable[Planned], size: int) -> Iterator[list[Planned]]:
-    iterator = iter(planned)
-    while chunk := list(islice(iterator, size)):
+def _chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:
+    while chunk := list(islice(pairs, size)):
         yield chunk
 
 

@@ -52,23 +52,35 @@ def test_the_line_under_kills_starts_nothing_twice_and_loses_nothing(
             station.database.execute(
                 "select switchyard.submit('run', %s, workflow => 'work')", json.dumps({"n": n})
             )
+        lost = _submit_with_a_callback_to_nobody(station)
         for turn in range(6):
             time.sleep(chance.uniform(0.5, 2.5))  # the moment of the kill is the test
             victim = (conductor, station.caboose)[turn % 2]
             victim.kill()
             victim.start()
-        until(lambda: _open(station) == 0 and _ended(station) == 4 * COUNT, 120)
+        until(lambda: _open(station) == 0 and _ended(station) == 4 * COUNT + 5, 120)
         until(lambda: station.executions() == [], 20)
     finally:
         conductor.kill()
-    _check(station, Counter(starts.read_text().split("\n")[:-1]))
+    _check(station, Counter(starts.read_text().split("\n")[:-1]), lost)
     until(lambda: station.get("/readyz")[0] == 200, 30)
     assert stop(station.caboose) == 0
 
 
-def _check(station: Any, starts: Counter[str]) -> None:
-    statuses = station.database.execute("select distinct status::text from switchyard.thread")
-    assert statuses == [("SUCCESSFUL",)]
+def _submit_with_a_callback_to_nobody(station: Any) -> str:
+    own = [{"name": "lost", "action": "nobody"}]
+    (row,) = station.database.execute(
+        "select switchyard.submit('run', '{\"n\": 1}', workflow => 'work', callbacks => %s)", json.dumps(own)
+    )
+    return str(row[0])
+
+
+def _check(station: Any, starts: Counter[str], lost: str) -> None:
+    others = station.database.execute(
+        "select a.callback, a.parent_uuid::text, t.status::text, t.needs_review from switchyard.thread t "
+        "join switchyard.action a using (action_uuid) where t.status <> 'SUCCESSFUL'"
+    )
+    assert others == [("lost", lost, "INVALID", True)], "what nobody serves is seen"
     assert set(starts.values()) == {1}, "a run is started once"
     runs = station.database.execute(
         "select action_uuid::text || ' r' || generate_series(1, run) from switchyard.thread where action_name = 'run'"
@@ -77,7 +89,7 @@ def _check(station: Any, starts: Counter[str]) -> None:
     callbacks = station.database.execute(
         "select callback, parent_uuid, count(*) from switchyard.action where callback is not null group by 1, 2"
     )
-    assert Counter(row[0] for row in callbacks) == {"done": 2 * COUNT, "next": COUNT}
+    assert Counter(row[0] for row in callbacks) == {"done": 2 * (COUNT + 1), "next": COUNT + 1, "lost": 1}
     assert {row[2] for row in callbacks} == {1}
 
 

@@ -51,10 +51,16 @@ def test_killed_at_random_it_loses_nothing_and_doubles_nothing(stations: Station
     uuids = [station.submit("work", n=n, seconds=chance.uniform(0, 4)) for n in range(40)]
     station.caboose.start()
     station.hand_over(*uuids)
-    for _ in range(6):
-        time.sleep(chance.uniform(0.7, 1.5))  # not a wait for anything: the moment of the kill is the test
-        station.caboose.kill()
-        station.caboose.start()
+    for turn in range(8):
+        time.sleep(chance.uniform(0.5, 1.2))  # not a wait for anything: the moment of the kill is the test
+        if turn % 3 == 2:
+            station.database.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity "
+                "where starts_with(application_name, 'caboose')"
+            )
+        else:
+            station.caboose.kill()
+            station.caboose.start()
     until(lambda: set(station.statuses(*uuids)) == {"SUCCESSFUL"}, 60)
     until(lambda: station.executions() == [], 20)
     assert sorted(n for _, n in _callbacks(station)) == list(range(40))

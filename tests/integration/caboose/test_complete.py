@@ -1,5 +1,6 @@
 """Archive, record, call back, forget: each step once, whatever happens in between."""
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -194,6 +195,28 @@ async def test_an_output_that_cannot_be_used_ends_failed(
     assert thread["needs_review"]
     assert [child[3] for child in world.children(uuid)] == [{"n": None}]
     assert not path.exists()
+
+
+async def test_an_output_of_200_mb_is_refused_without_being_read(world: World, tmp_path: Path) -> None:
+    uuid = world.queued(world.submit())
+    path = world.exited(uuid, output={"n": 1})
+    with (tmp_path / "store" / Places(uuid, 1).output).open("r+b") as file:
+        file.truncate(200_000_000)
+    tracemalloc.start()
+    await world.tell()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert world.thread(uuid)["status"] == "FAILED"
+    assert "is 200000000 bytes" in world.thread(uuid)["error"]
+    assert peak < 20 * 2**20
+    assert not path.exists()
+
+
+async def test_a_large_output_is_used_all_the_same(world: World) -> None:
+    uuid = world.queued(world.submit())
+    world.exited(uuid, output={"n": 7, "text": "x" * 2_000_000})
+    await world.tell()
+    assert world.children(uuid) == [("done", "hook", None, {"n": 7}, "PENDING")]
 
 
 class FullStore:
