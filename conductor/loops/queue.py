@@ -3,8 +3,12 @@
 from conductor.desk import Desk
 from conductor.metrics import ConductorMetrics
 from switchyard.ledger.queries import query
+from switchyard.runtime.log import get_logger
+
+log = get_logger(__name__)
 
 QUEUE = query("conductor", "queue")
+PAUSED = query("conductor", "paused")
 EVERY = 10.0
 
 
@@ -16,15 +20,27 @@ class QueueDepth:
     def __init__(self, desk: Desk, metrics: ConductorMetrics) -> None:
         self._desk = desk
         self._metrics = metrics
+        self._paused: dict[str, tuple[str, str]] = {}
 
     async def run_once(self) -> float:
         """Replace all series: a name that is gone from the queue is gone from the metrics."""
         async with self._desk.session() as session:
             rows = await session.rows(QUEUE)
+            paused = {name: (actor, reason) for name, actor, reason in await session.rows(PAUSED)}
         for gauge in (self._metrics.depth, self._metrics.age, self._metrics.paused):
             gauge.clear()
-        for name, status, depth, age, paused in rows:
+        for name, status, depth, age in rows:
             self._metrics.depth.labels(name, status).set(depth)
             self._metrics.age.labels(name, status).set(age)
-            self._metrics.paused.labels(name).set(int(paused))
+        for name in paused:
+            self._metrics.paused.labels(name).set(1)
+        self._tell(paused)
         return EVERY
+
+    def _tell(self, paused: dict[str, tuple[str, str]]) -> None:
+        for name in paused.keys() - self._paused.keys():
+            actor, reason = paused[name]
+            log.warning("paused: nothing is claimed", action=name, actor=actor, reason=reason)
+        for name in self._paused.keys() - paused.keys():
+            log.info("resumed", action=name)
+        self._paused = paused

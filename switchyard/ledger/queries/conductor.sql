@@ -96,8 +96,11 @@ where u.action_name <> all (%(names)s::text[])
     where w.kind = 'conductor' and w.ended_at is null and w.lost_at is null and w.config_hash <> %(config_hash)s);
 
 -- queue: depth and age for the metrics
-select action_name, status::text, depth, extract(epoch from clock_timestamp() - oldest)::double precision, paused
+select action_name, status::text, depth, extract(epoch from clock_timestamp() - oldest)::double precision
 from switchyard.queue;
+
+-- paused: the names that nothing is claimed of, who paused them and why
+select action_name, actor, reason from switchyard.paused;
 
 -- ensure_partitions: make what is missing ahead
 select count(*) from switchyard.ensure_partitions(%(days)s);

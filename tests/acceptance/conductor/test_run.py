@@ -163,6 +163,22 @@ def test_a_stopped_process_loses_its_claims_and_writes_nothing_when_it_wakes(
     assert fleet.database.execute(lost) == [(1,)]
 
 
+def test_a_fleet_limit_holds_over_three_processes(fleet: Fleet, counts: Counting) -> None:
+    rate, burst = 40, 5
+    limit = {"limit": f"{rate}/s", "burst": burst, "scope": "fleet"}
+    for _ in range(3):
+        fleet.add(webhook(counts, rate=limit))
+    fleet.registered(3)
+    submit(fleet, 80)
+    until(lambda: statuses(fleet) == {"SUCCESSFUL": 80}, 60)
+    times = sorted(counts.times)
+    late = 0.5  # from the token, in the database, to the request's arrival on a busy machine
+    for first, start in enumerate(times):
+        for count, end in enumerate(times[first:], 1):
+            assert count <= rate * (end - start + late) + burst
+    assert times[-1] - times[0] >= (80 - burst) / rate - late
+
+
 @pytest.mark.parametrize("delivery", ["at_least_once", "at_most_once"])
 def test_a_conductor_killed_between_sending_and_hearing(
     fleet: Fleet, counts: Counting, delivery: str

@@ -2,6 +2,8 @@
 
 import asyncio
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -14,6 +16,7 @@ from switchyard.config.config import Config
 from switchyard.config.partitions import Partitions
 from switchyard.config.workers import Workers
 from switchyard.outcome import Outcome, Retry, Success
+from switchyard.runtime import tracing
 from tests.integration.conductor.yard import NAME, Script, Yard, eventually
 
 pytestmark = pytest.mark.database
@@ -150,6 +153,62 @@ async def test_the_queue_and_the_partitions_are_in_the_metrics(yard: Yard) -> No
             assert await PartitionCare(desk, Partitions(days_ahead=30), yard.metrics).run_once() == 10.0
     finally:
         await desk.close()
+
+
+async def test_a_pause_is_seen_in_metrics_and_log(yard: Yard, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    desk = Desk(yard.database.url)
+    depth = QueueDepth(desk, yard.metrics)
+    try:
+        yard.database.execute("select switchyard.pause('drill', 'ops', 'too hot')")
+        await depth.run_once()
+        assert yard.metrics.paused.labels(NAME)._value.get() == 1
+        assert "too hot" in caplog.text
+        yard.database.execute("select switchyard.resume('drill', 'ops', 'cooled')")
+        await depth.run_once()
+        assert "resumed" in caplog.text
+    finally:
+        await desk.close()
+
+
+async def test_claim_dispatch_and_outcome_are_traced_by_correlation_id(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[tuple[str, str | None]] = []
+
+    class Nothing:
+        """A step that forgets."""
+
+        def set(self, name: str, value: tracing.Attribute) -> None:
+            """Not asked for here."""
+
+        def fail(self, error: str) -> None:
+            """Not asked for here."""
+
+    class Recording:
+        """Keeps the name and the correlation id of each step."""
+
+        @contextmanager
+        def span(self, step: str, ids: tracing.Ids, attributes: object) -> Iterator[tracing.Step]:
+            steps.append((step, ids[1]))
+            yield Nothing()
+
+        def mark(self, step: str, ids: tracing.Ids, attributes: object, seconds: float) -> None:
+            assert seconds >= 0
+            steps.append((step, ids[1]))
+
+        def headers(self) -> dict[str, str]:
+            return {}
+
+        def close(self) -> None:
+            """Nothing to send."""
+
+    monkeypatch.setattr(tracing, "_tracing", Recording())
+    yard.database.execute(
+        "insert into switchyard.action (action_name, correlation_id) values ('drill', 'order-66')"
+    )
+    await yard.drain(yard.line(Script()))
+    assert steps == [("claim", "order-66"), ("dispatch", "order-66"), ("outcome", "order-66")]
 
 
 async def test_more_than_one_can_take_wakes_the_peers(yard: Yard) -> None:
