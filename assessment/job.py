@@ -74,16 +74,13 @@ def carry_out(
         chunks=chunks,
     )
     progress(0.9, "writing the results")
-    files = deliver(
-        results, target.store, target.prefix, target.formats, _report(results, sites, bundle, target)
-    )
+    report = _report(results, sites, bundle, job) if target.report else None
+    files = deliver(results, target.store, target.prefix, target.formats, report)
     progress(1.0, "done")
     return Done(results, files)
 
 
-def _report(results: Results, sites: Sites, bundle: Bundle, target: Target) -> str | None:
-    if not target.report:
-        return None
+def _report(results: Results, sites: Sites, bundle: Bundle, job: JobSpec) -> str:
     from assessment.report.page import page  # noqa: PLC0415 - templates are only needed for reports
 
-    return page(results, sites, bundle)
+    return page(results, sites, bundle, job.edition)

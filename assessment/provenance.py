@@ -24,6 +24,7 @@ def provenance(job: JobSpec, bundle: Bundle, inputs: Mapping[str, str]) -> dict[
         "mode": job.mode,
         "edition": job.edition.name,
         "edition_date": job.edition.date,
+        "rules": job.edition.as_data(),
         "bundle": bundle.version,
         "bundle_built_at": bundle.manifest.built_at,
         "code_version": __version__,

@@ -15,17 +15,18 @@ BLOCK = 50_000
 
 def arrange(spool: Spool, folder: Path) -> int:
     """Write all arrays of the layer but `overlaps`; the number of levels of boxes."""
-    boxes = spool.joined("boxes", "<f8", (0, 4))
+    boxes = spool.taken("boxes", "<f8", (0, 4))
     along = curve.positions(boxes)
     order = np.argsort(along, kind="stable")
-    feature = spool.joined("feature", "<i8")
+    feature = spool.taken("feature", "<i8")
     rows = _feature_order(feature, along, spool.features)
     rank = np.empty(len(rows), dtype=np.int64)
     rank[rows] = np.arange(len(rows))
     save(folder / "source_row.npy", rows)
     save(folder / "feature.npy", rank[feature[order]])
-    save(folder / "area.npy", spool.joined("areas", "<f8")[order])
-    levels = [boxes[order], *boxtree.grow(boxes[order])]
+    save(folder / "area.npy", spool.taken("areas", "<f8")[order])
+    boxes = boxes[order]
+    levels = [boxes, *boxtree.grow(boxes)]
     for k, level in enumerate(levels):
         save(folder / f"boxes{k}.npy", level)
     _write_vertices(spool, folder, order)
@@ -42,8 +43,8 @@ def _feature_order(feature: Ints, along: npt.NDArray[np.uint32], count: int) -> 
 
 
 def _write_vertices(spool: Spool, folder: Path, order: Ints) -> None:
-    ring_sizes = spool.joined("ring_sizes", "<i8")
-    piece_sizes = spool.joined("piece_sizes", "<i8")
+    ring_sizes = spool.taken("ring_sizes", "<i8")
+    piece_sizes = spool.taken("piece_sizes", "<i8")
     ring_starts, vertex_starts = offsets(piece_sizes)[:-1], offsets(ring_sizes)[:-1]
     vertices = _spooled(spool.vertices, int(ring_sizes.sum()))
     with (

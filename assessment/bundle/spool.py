@@ -60,10 +60,12 @@ class Spool:
             clean = code_of if self.kinds[column] == "code" else text_of
             self.texts.setdefault(column, []).append(pack(clean(value) for value in values))
 
-    def joined(self, name: str, dtype: str, shape: tuple[int, ...] = (0,)) -> npt.NDArray[Any]:
-        """The batches of one array as one."""
+    def taken(self, name: str, dtype: str, shape: tuple[int, ...] = (0,)) -> npt.NDArray[Any]:
+        """The batches of one array as one; they are not kept, so this can be asked once."""
         parts = getattr(self, name)
-        return np.concatenate(parts).astype(dtype, copy=False) if parts else np.empty(shape, dtype)
+        joined = np.concatenate(parts).astype(dtype, copy=False) if parts else np.empty(shape, dtype)
+        parts.clear()
+        return joined
 
 
 def _numbers(values: Sequence[Any]) -> Floats:

@@ -20,7 +20,7 @@ class GeoParquet:
         import pyarrow.parquet  # noqa: PLC0415
 
         try:
-            self._file = pyarrow.parquet.ParquetFile(path, memory_map=True)
+            self._file = pyarrow.parquet.ParquetFile(path)
         except (pyarrow.ArrowException, OSError) as error:
             raise BadInput(f"{path.name} is not a sound Parquet file: {error}") from error
         self._errors = (pyarrow.ArrowException, OSError)
@@ -33,7 +33,7 @@ class GeoParquet:
         try:
             for part in self._file.iter_batches(BATCH, columns=[self._geometry, *columns]):
                 wkb = part.column(self._geometry).to_numpy(zero_copy_only=False)
-                yield Batch(_geometries(wkb, first), {c: part.column(c).to_pylist() for c in columns})
+                yield Batch(_geometries(wkb, first), {c: _values(part.column(c)) for c in columns})
                 first += part.num_rows
         except self._errors as error:
             raise BadInput(f"the Parquet file is damaged after feature {first - 1}: {error}") from error
@@ -64,6 +64,15 @@ def _crs(about: Mapping[str, Any]) -> str | None:
     if code.get("authority") and code.get("code"):
         return f"{code['authority']}:{code['code']}"
     return json.dumps(crs) if isinstance(crs, dict) else str(crs)
+
+
+def _values(column: Any) -> Sequence[Any]:
+    """Python values; a column of floats as the array that it is, for a layer has millions of them."""
+    if str(column.type) == "double" and not column.null_count:
+        numbers: Sequence[Any] = column.to_numpy()
+        return numbers
+    values: Sequence[Any] = column.to_pylist()
+    return values
 
 
 def _geometries(wkb: Any, first: int) -> np.ndarray[tuple[int], np.dtype[np.object_]]:

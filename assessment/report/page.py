@@ -8,7 +8,6 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from assessment import editions
 from assessment.bundle.bundle import Bundle
 from assessment.editions import Edition
 from assessment.report.map import draw
@@ -16,7 +15,7 @@ from assessment.results import Results
 from assessment.sites import Sites
 
 
-def page(results: Results, sites: Sites, bundle: Bundle, edition: Edition | None = None) -> str:
+def page(results: Results, sites: Sites, bundle: Bundle, edition: Edition) -> str:
     """The whole document. Names come from strangers: everything but the map is escaped by the template."""
     return _template(f"{results.assessment}.html").render(
         results=results,
@@ -26,7 +25,7 @@ def page(results: Results, sites: Sites, bundle: Bundle, edition: Edition | None
         layers=bundle.manifest.layers,
         findings=[str(finding) for finding in bundle.manifest.findings],
         warned=warned(results.main.rows),
-        edition=edition or editions.load(results.provenance["edition"]),
+        edition=edition,
         map=Markup(draw(results, sites, bundle)),  # noqa: S704 - the map escapes its own texts
     )
 

@@ -166,3 +166,16 @@ def test_interrupted_it_ends_without_a_traceback(region: Path, tmp_path: Path) -
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert "Traceback" not in errors
+
+
+def test_an_edition_from_a_file(assessment: Run, region: Path, tmp_path: Path) -> None:
+    own = tmp_path / "next.toml"
+    own.write_text('default = "D"\n[edition.D]\ndate = 2027-04-01\npermit_factor = 0.5\n')
+    done = assessment(
+        "run", region / "sites.geojson", "-b", region / "bundle", "-o", tmp_path, "-e", own, "-q"
+    )
+    assert done.returncode == 0, done.stderr
+    provenance = json.loads((tmp_path / "output.json").read_text())["provenance"]
+    assert provenance["edition"] == "D"
+    assert provenance["rules"]["permit_factor"] == 0.5
+    assert "Edition D" in (tmp_path / "report.html").read_text()

@@ -102,7 +102,7 @@ def test_no_pond_means_no_habitat(bundle: Bundle) -> None:
     results = newts(bundle, box(2000, 500, 2100, 600))
     assert not results.tables["habitat"].rows
     assert not results.tables["ponds"].rows
-    assert "No habitat" in page(results, sites(box(2000, 500, 2100, 600)), bundle)
+    assert "No habitat" in page(results, sites(box(2000, 500, 2100, 600)), bundle, editions.load())
 
 
 def test_each_site_has_its_rows_and_all_share_a_buffer(bundle: Bundle) -> None:

@@ -93,7 +93,7 @@ def test_everything_delivered_with_its_hash(results: Results, tmp_path: Path) ->
 
 
 def test_a_report_escapes_what_strangers_wrote(results: Results, batch: Sites, bundle: Bundle) -> None:
-    html = page(results, batch, bundle)
+    html = page(results, batch, bundle, editions.load())
     assert EVIL not in html
     assert html.count("&lt;script&gt;") >= 2, "in the table and on the map"
 
@@ -102,7 +102,7 @@ def test_a_report_without_a_site_in_scope(bundle: Bundle) -> None:
     far = sites(box(50_000, 50_000, 50_100, 50_100))
     empty = assess(JobSpec("nutrient", editions.load()), far, bundle)
     assert not empty.main.rows
-    assert "No site is in scope" in page(empty, far, bundle)
+    assert "No site is in scope" in page(empty, far, bundle, editions.load())
     assert geojson.features(empty.main) == []
 
 
