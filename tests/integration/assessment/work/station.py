@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from switchyard.places import Places
 from switchyard.store import open_store
@@ -92,7 +92,7 @@ class Station:
         return self.workers[-1]
 
     def send(self, uuid: str | None = None, *, correlation: str = "c-1", **job: Any) -> str:
-        uuid = uuid or _uuid7()
+        uuid = uuid or uuid7()
         self.sqs.send_message(
             QueueUrl=self.queue,
             MessageBody=json.dumps({"version": 1, "action_uuid": uuid, "run": 1, **job}),
@@ -101,8 +101,6 @@ class Station:
         return uuid
 
     def home(self, uuid: str) -> str:
-        from uuid import UUID
-
         return Places(UUID(uuid), 1).folder
 
     def hear(self) -> list[dict[str, Any]]:
@@ -140,9 +138,7 @@ class Station:
             print(worker.log.read_text())  # pytest shows it where a test fails
 
 
-def _uuid7() -> str:
+def uuid7() -> str:
     tail = uuid4().int & ((1 << 76) - 1)
     stamp = int(time.time() * 1000) << 80
-    from uuid import UUID
-
     return str(UUID(int=stamp | (7 << 76) | (tail & ~(3 << 62)) | (2 << 62)))

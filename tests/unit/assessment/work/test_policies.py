@@ -16,11 +16,12 @@ from assessment.work.context import Context
 from assessment.work.deadline import Deadline, Stop
 from assessment.work.errors import fatal, transient
 from assessment.work.estimate import FIRST, Estimates
-from assessment.work.outcome import Failed, HandedBack, Refused, StopWork
+from assessment.work.outcome import Done, Failed, HandedBack, Refused, StopWork
 from assessment.work.policy import failed
 from assessment.work.queue import Message
 from assessment.work.state import State
 from assessment.work.status import JobReport, Reporter
+from caboose.sources.status_message import Report, WorkerReport, read
 from switchyard.errors import BadInput, ConfigError, StoreError, StoreUnavailable, Transient
 from switchyard.store import Store, open_store
 
@@ -241,3 +242,34 @@ def test_an_output_cannot_leave_the_store(store: Store) -> None:
     assert jobs.parse(message({"output": f"{store.url}/a/../../b"}), store).problem
     assert jobs.parse(message({"output": f"{store.url}/a/%2e%2e/b"}), store).problem
     assert jobs.parse(message({"output": f"{store.url}/a/b/"}), store).output == "a/b"
+
+
+def test_caboose_reads_what_the_worker_says(store: Store) -> None:
+    heard = Heard()
+    reporter = Reporter(heard, "w-1", "assessment")  # type: ignore[arg-type]  # it only sends
+    uuid = "019a0000-0000-7000-8000-000000000001"
+    report = JobReport(reporter, jobs.parse(message({"action_uuid": uuid, "run": 2}, deliveries=3), store))
+    report.started()
+    report.progress(0.5, "land use")
+    report.handed_back("the worker stops")
+    report.end(Done("executions/x/output.json"))
+    report.end(Refused("no sites"))
+    reporter.of_itself("beat", State(done=2, failed=1))
+    *said, beat = [read(json.dumps(body)) for body, _once in heard.sent]
+    assert [r.status for r in said if isinstance(r, Report)] == [
+        "RUNNING",
+        "RUNNING",
+        "BACKOFF",
+        "SUCCESSFUL",
+        "FAILED",
+    ]
+    assert all(isinstance(r, Report) and (str(r.uuid), r.run) == (uuid, 2) for r in said)
+    done, refused = said[3:]
+    assert isinstance(done, Report)
+    assert isinstance(refused, Report)
+    assert (done.output, done.fatal) == ("executions/x/output.json", False)
+    assert done.told == {"progress": 1.0, "worker": "w-1", "delivery": 3, "seq": 4}
+    assert (refused.error, refused.fatal) == ("no sites", True)
+    assert heard.sent[3][1] == heard.sent[4][1] == f"{uuid}-r2-end", "of two ends a FIFO queue keeps one"
+    assert isinstance(beat, WorkerReport)
+    assert (beat.worker, beat.event, beat.done, beat.failed) == ("w-1", "beat", 2, 1)
