@@ -22,6 +22,10 @@ class Contestant(Protocol):
     name: str
     left: LiteralString
 
+    @property
+    def running(self) -> Sequence[subprocess.Popen[str]] | Sequence[subprocess.Popen[bytes]]:
+        """Its processes."""
+
     def prepare(self, url: str, count: int) -> None:
         """Make the schema and submit so many."""
 

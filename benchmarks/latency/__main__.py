@@ -52,6 +52,7 @@ def main() -> None:
             for _ in range(options.rounds):
                 for name, measure in contestants.items():
                     found[name] += measure(fresh(on), options.count, every)
+                    print(f"{pace:14} {name:16} {statistics.median(found[name]):6.2f} ms", flush=True)
             for name, values in found.items():
                 cuts = statistics.quantiles(values, n=100)
                 summary[f"{name}, {pace}"] = {"p50": round(cuts[49], 2), "p99": round(cuts[98], 2)}
