@@ -74,6 +74,13 @@ test-containers: setup ## the tests marked database, in a container's Postgres a
 	$(PYTEST) -m database tests --postgres=container
 	$(PYTEST) -m database tests --postgres=15
 
+.PHONY: bench faults
+bench: setup ## every figure beside its peers or its floor; results/ (an hour; one: make bench ONLY=ledger.bulk)
+	@for one in $${ONLY:-ledger.history ledger.bell ledger.bulk drain latency http.deliver completion assessment}; do \
+	  echo "== $$one"; $(BIN)/python -m benchmarks.$$one || exit 1; done
+faults: setup ## kill, stop and cut everything under load; then check that nothing was lost or doubled
+	$(PYTEST) tests/acceptance/conductor/test_chaos.py tests/acceptance/caboose tests/cluster/flow
+
 .PHONY: parts coverage
 parts: setup ## download and build the real parts of the tests now (minutes, once), not when they are first needed
 	$(BIN)/python -m tests.parts.prepare
