@@ -96,7 +96,8 @@ def _misfit(output: Any, schema: JsonSchema | None) -> str | None:
 
 def _spoilt(seen: Observation, problem: str) -> Observation:
     """It succeeded and left nothing usable: trying again would end the same way."""
-    return replace(seen, status=Status.FAILED, error=problem, fatal=True)
+    detail = {**seen.detail, "ended": str(seen.status)}
+    return replace(seen, status=Status.FAILED, error=problem, fatal=True, detail=detail)
 
 
 def _no_constant(name: str) -> float:

@@ -64,14 +64,16 @@ class Completer:
         self._means = means
         self._forgetter = Forgetter(source, ledger, means.metrics)
         self._stopper = Stopper(source, means.metrics)
+        self._in_hand: dict[int, Seen] = {}
 
     async def run_once(self) -> float | None:
         """Take what came and what is due again; sleep until more comes."""
         batch = self._intake.take(self._means.config.caboose.batch)
+        self._in_hand = {id(seen): seen for seen in batch}
         try:
             await self._process(batch)
         except BaseException:
-            self._intake.put_back(batch, SOON)
+            self._intake.put_back(self._in_hand.values(), SOON)
             raise
         self._means.metrics.waiting.labels(self._source.name).set(
             self._intake.waiting + self._forgetter.waiting
@@ -95,21 +97,32 @@ class Completer:
             todo[decide(seen, thread)].append((seen, thread))
         await self._write(todo[Todo.WRITE])
         self._put_off(todo[Todo.LATER])
-        for seen, thread in todo[Todo.STOP]:
-            await self._stopper.stop(self._ledger, seen, why(seen, thread), known=thread is not None)
+        await self._stop(todo[Todo.STOP])
         await self._wonder(todo[Todo.STRANGE])
         await self._end(todo[Todo.COMPLETE], todo[Todo.FORGET])
-        await _acknowledge([*todo[Todo.STOP], *todo[Todo.NOTHING]])
+        await self._settle([seen for seen, _ in todo[Todo.NOTHING]])
 
     async def _write(self, known: Sequence[Known]) -> None:
         """INFO as often as it is told, RUNNING once: one statement, then acknowledged."""
         events = {(seen.uuid, seen.run): _event(seen) for seen, _ in known if seen.status is Status.RUNNING}
         notes = [_event(seen) for seen, _ in known if seen.status is Status.INFO]
         await self._ledger.insert_events([*events.values(), *notes])
-        await _acknowledge(known)
+        await self._settle([seen for seen, _ in known])
 
     def _put_off(self, known: Sequence[Known]) -> None:
-        self._intake.put_back([seen for seen, _ in known], SOON)
+        for seen, _ in known:
+            self._again(seen, SOON)
+
+    async def _stop(self, known: Sequence[Known]) -> None:
+        """One that cannot be stopped now holds up nobody else."""
+        for seen, thread in known:
+            try:
+                await self._stopper.stop(self._ledger, seen, why(seen, thread), known=thread is not None)
+            except SwitchyardError as error:
+                log.warning("could not stop", source=self._source.name, uuid=str(seen.uuid), error=str(error))
+                self._again(seen, SOON)
+            else:
+                await self._settle([seen])
 
     async def _wonder(self, known: Sequence[Known]) -> None:
         for seen, thread in known:
@@ -117,7 +130,7 @@ class Completer:
             reason = f"{self._source.name} told of run {seen.run} of action {seen.uuid}, which is at run {at}"
             detail = {"status": seen.status, "error": seen.error, **seen.detail}
             await self._inbox("strange_run", str(seen.uuid), reason, f"r{seen.run}", detail)
-        await _acknowledge(known)
+            await self._settle([seen])
 
     async def _end(self, complete: Sequence[Known], forget: Sequence[Known]) -> None:
         """Archive all at once, record those that the ledger does not have yet, forget all."""
@@ -133,9 +146,14 @@ class Completer:
             if archived is not None:
                 _log_forgotten(seen, thread)
                 done.append((seen, thread.lock_id if thread else None))
+        safe = {(seen.uuid, seen.run) for seen, _ in done}
+        for seen, _ in (*first, *forget):
+            if (seen.uuid, seen.run) in safe:
+                self._in_hand.pop(id(seen), None)  # from here on it is the forgetter's
         await self._forgetter.forget(done)
-        again = [seen for seen, _ in complete if not any(seen is known[0] for known in first)]
-        self._intake.put_back(again, 0.0)
+        for seen, _ in complete:
+            if id(seen) in self._in_hand and not any(seen is known[0] for known in first):
+                self._again(seen, 0.0)
 
     async def _archive(self, seen: Observation, thread: Thread | None) -> Archived | None:
         """None where it could not be kept now: it stays in its backend, and comes again."""
@@ -146,10 +164,10 @@ class Completer:
                 store = self._means.archive.store.url
                 log.warning("could not archive", source=self._source.name, error=str(error))
                 await self._inbox("archive", store, f"executions cannot be archived: {error}", store, {})
-                self._intake.put_back([seen], LATER)
+                self._again(seen, LATER)
             except SwitchyardError as error:
                 log.warning("could not archive", source=self._source.name, error=str(error))
-                self._intake.put_back([seen], SOON)
+                self._again(seen, SOON)
             return None
 
     def _schema(self, thread: Thread | None) -> JsonSchema | None:
@@ -182,11 +200,11 @@ class Completer:
         log.warning("the ledger refused an end", action_uuid=str(seen.uuid), error=str(error))
         reason = f"the end of run {seen.run} could not be recorded: {error}"
         await self._inbox("end", str(seen.uuid), reason, f"r{seen.run}", {})
-        self._intake.put_back([seen], LATER)
+        self._again(seen, LATER)
 
     async def _notice(self, notice: Notice) -> None:
         await self._inbox("message", notice.subject, notice.reason, notice.key, dict(notice.detail))
-        await notice.acknowledge()
+        await self._settle([notice])
 
     async def _inbox(self, kind: str, subject: str, reason: str, key: str, detail: dict[str, object]) -> None:
         await self._ledger.notice(kind, subject, reason, key, detail)
@@ -194,7 +212,21 @@ class Completer:
 
     async def _beat(self, beat: Beat) -> None:
         await self._ledger.keep_worker(worker_uuid(beat.worker), beat)
-        await beat.acknowledge()
+        await self._settle([beat])
+
+    def _again(self, seen: Seen, seconds: float) -> None:
+        """Not now; whatever becomes of the rest of the batch."""
+        self._in_hand.pop(id(seen), None)
+        self._intake.put_back([seen], seconds)
+
+    async def _settle(self, settled: Sequence[Seen]) -> None:
+        """The ledger has it: acknowledge it. One that cannot be acknowledged comes again, without harm."""
+        for seen in settled:
+            self._in_hand.pop(id(seen), None)
+        acknowledged = (seen.acknowledge() for seen in settled if seen.acknowledge)
+        for result in await asyncio.gather(*acknowledged, return_exceptions=True):
+            if isinstance(result, BaseException):
+                log.warning("could not acknowledge", source=self._source.name, error=str(result))
 
 
 def worker_uuid(name: str) -> UUID:
@@ -208,10 +240,6 @@ def worker_uuid(name: str) -> UUID:
 def _event(seen: Observation) -> Event:
     assert seen.status is not None, "nothing is written of what is gone"
     return Event(seen.uuid, seen.run, seen.status, seen.error, None, seen.detail)
-
-
-async def _acknowledge(known: Sequence[Known]) -> None:
-    await asyncio.gather(*(seen.acknowledge() for seen, _ in known if seen.acknowledge))
 
 
 def _first_of_each(known: Sequence[Known]) -> list[Known]:

@@ -40,8 +40,19 @@ def look(path: Path) -> State:
 
 
 def stop(path: Path) -> None:
-    """Ask the supervisor to end the process."""
+    """Ask the supervisor to end the process; what no supervisor has started yet never will be."""
     (path / record.STOP).touch(mode=0o600)
+    lock = os.open(path / record.LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not (path / record.STARTED).exists():
+            never = {"version": 1, "code": None, "signal": None, "reason": "stopped before it was started"}
+            record.write(path / record.STARTED, {"version": 1, "pid": None})
+            record.write(path / record.EXIT, never)
+    except BlockingIOError:
+        return  # a supervisor lives, and looks for the wish
+    finally:
+        os.close(lock)
 
 
 def _held(lock: Path) -> bool:

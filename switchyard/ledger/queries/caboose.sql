@@ -7,7 +7,7 @@ from unnest(%(uuids)s::uuid[], %(runs)s::integer[], %(statuses)s::text[]) with o
 join switchyard.thread t using (action_uuid)
 join switchyard.action a using (action_uuid)
 cross join lateral (
-  -- The failure of a run that is followed by another is told as INFO.
+  -- The failure of a run that is followed by another is told as INFO, a success without a usable output as FAILED.
   select array_agg(coalesce(e.detail ->> 'ended', e.status::text)) as ends from switchyard.event e
   where e.action_uuid = s.action_uuid and e.run = s.run and e.source = 'caboose' and e.detail ? 'archive'
 ) as known;

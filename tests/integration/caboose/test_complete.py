@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from caboose.source import Observation
-from switchyard.errors import StoreUnavailable
+from switchyard.errors import DatabaseUnavailable, StoreUnavailable, Transient
 from switchyard.places import Places
 from switchyard.status import Status
 from switchyard.store import Store, open_store
@@ -195,6 +195,10 @@ async def test_an_output_that_cannot_be_used_ends_failed(
     assert thread["needs_review"]
     assert [child[3] for child in world.children(uuid)] == [{"n": None}]
     assert not path.exists()
+    before = world.events(uuid)
+    world.exited(uuid)
+    await world.tell(*world.source._scan())
+    assert world.events(uuid) == before, "told again, it is only forgotten"
 
 
 async def test_an_output_of_200_mb_is_refused_without_being_read(world: World, tmp_path: Path) -> None:
@@ -285,6 +289,42 @@ async def test_a_failure_that_is_told_again_after_the_retry_is_only_forgotten(wo
     assert not path.exists()
 
 
+async def test_one_that_cannot_be_stopped_holds_up_no_end_and_writes_no_note_twice(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck, other = world.queued(world.submit()), world.queued(world.submit())
+    world.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", stuck)
+    path = world.exited(other)
+    notes = [Observation(other, 1, Status.INFO, detail={"progress": 0.5})]
+
+    async def fails(*_: Any) -> None:
+        raise Transient("no answer")
+
+    monkeypatch.setattr(world.source, "stop_execution", fails)
+    await world.tell(*notes, Observation(stuck, 1, Status.RUNNING), *world.source._scan())
+    assert world.thread(other)["status"] == "SUCCESSFUL"
+    assert not path.exists()
+    assert world.intake.waiting == 1
+    assert [event[0] for event in world.events(other)] == ["QUEUED", "INFO", "SUCCESSFUL"]
+
+
+async def test_a_database_that_fails_midway_repeats_only_what_is_not_settled(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uuid = world.queued(world.submit())
+    path = world.exited(uuid)
+    note = Observation(uuid, 1, Status.INFO, detail={"progress": 0.5})
+    with monkeypatch.context() as patch:
+        patch.setattr(world.ledger, "callbacks_made", _away)
+        with pytest.raises(DatabaseUnavailable):
+            await world.tell(note, *world.source._scan())
+    assert world.intake.waiting == 1, "the end, and not the note"
+    world.intake._later = [(0.0, *rest) for _, *rest in world.intake._later]  # type: ignore[misc]
+    assert await world.completer.run_once() is None
+    assert [event[0] for event in world.events(uuid)] == ["QUEUED", "INFO", "SUCCESSFUL"]
+    assert not path.exists()
+
+
 async def test_an_execution_of_an_older_run_is_stopped(world: World) -> None:
     uuid = world.queued(world.submit())
     path = world.started(uuid)
@@ -314,6 +354,10 @@ async def test_the_same_end_twice_in_one_batch_is_one_end(world: World) -> None:
     await world.tell(seen, seen)
     assert [event[0] for event in world.events(uuid)] == ["QUEUED", "SUCCESSFUL"]
     assert len(world.children(uuid)) == 1
+
+
+async def _away(*_: Any) -> Any:
+    raise DatabaseUnavailable("the database is away")
 
 
 async def _dies(*_: Any, **__: Any) -> Any:

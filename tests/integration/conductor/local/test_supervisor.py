@@ -160,6 +160,16 @@ async def test_a_folder_without_the_mark_is_unstarted_and_can_be_started(spool: 
     assert ended(path).life is Life.EXITED
 
 
+async def test_what_is_stopped_before_it_was_started_never_starts(spool: Path) -> None:
+    path = folder.make(spool, name_of(uuid4(), 1))
+    stop(path)
+    state = look(path)
+    assert state.exit is not None
+    assert state.exit["reason"] == "stopped before it was started"
+    assert await launch(path, job_of("")) is Launched.ALREADY
+    assert not (path / record.STDOUT).exists()
+
+
 async def test_a_folder_that_cannot_be_written_is_broken_not_started(tmp_path: Path) -> None:
     assert await launch(tmp_path / "missing", job_of("")) is Launched.BROKEN
 
