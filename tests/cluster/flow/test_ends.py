@@ -1,6 +1,9 @@
 """Every kind of end, from submit to callbacks delivered, with the spawned programs."""
 
+from uuid import UUID
+
 from switchyard.argo.resource import workflows
+from switchyard.execution import bucket_of
 from tests.cluster.flow.conftest import Yards
 from tests.cluster.flow.flows import FLOWS
 from tests.cluster.flow.yard import Yard
@@ -43,3 +46,39 @@ def test_every_kind_of_end(yards: Yards, node: Node) -> None:
         if name != "deleted":
             assert yard.archived(uuid)["status"]["phase"] in ("Succeeded", "Failed")
     until(lambda: yard.in_cluster() == [], 30, every=0.3)
+
+
+def test_what_turns_up_too_late_is_stopped_and_forgotten(yards: Yards) -> None:
+    """A create that was on its way when its thread ended, and one of a run that is over."""
+    yard: Yard = yards(FLOWS)
+    yard.start()
+    yard.database.execute("select switchyard.pause('argo', 'ann', 'test')")
+    ended, again = yard.submit("good"), yard.submit("late")
+    for uuid in (ended, again):
+        yard.database.execute("select switchyard.cancel(%s, 'ann', 'test')", uuid)
+    until(lambda: yard.open() == 0, 60, every=0.2)
+    yard.database.execute("select switchyard.retrigger(%s, 'ann', 'test')", again)
+    for uuid in (ended, again):
+        late(yard, uuid)
+    until(lambda: yard.in_cluster() == [], 60, every=0.2)
+    notes = yard.database.execute(
+        "select distinct action_uuid from switchyard.event where status = 'INFO' and detail ->> 'note' like %s",
+        "%asked to stop%",
+    )
+    assert {row[0] for row in notes} == {ended, again}
+    statuses = {uuid: yard.status(uuid) for uuid in (ended, again)}
+    assert statuses == {ended: "CANCELED", again: "PENDING"}
+    assert yard.archived(ended)["metadata"]["name"] == str(ended)
+
+
+def late(yard: Yard, uuid: UUID) -> None:
+    """The create of run 1, arriving now."""
+    labels = {
+        "switchyard.dev/managed-by": "switchyard",
+        "switchyard.dev/action": str(uuid),
+        "switchyard.dev/shard": str(bucket_of(uuid)),
+    }
+    spec = FLOWS["terminated"]["manifest"]["spec"]
+    body = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "spec": spec}
+    metadata = {"name": str(uuid), "labels": labels}
+    yard.cluster.api.create(workflows(yard.namespace), {**body, "metadata": metadata})

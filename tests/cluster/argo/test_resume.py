@@ -1,0 +1,137 @@
+"""argo_resume against the real controller: who is woken, with what, and who is left alone."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from conductor.handler import HandlerContext
+from conductor.handlers.argo_resume import ArgoResumeHandler
+from switchyard.argo.nodes import pack
+from switchyard.argo.resource import workflows
+from switchyard.config.actions.argo_resume import ArgoResumeAction
+from switchyard.outcome import Failed, Invalid, Retry, Success
+from tests.cluster.argo.dispatching import work
+from tests.cluster.argo.watching import eventually, submit
+from tests.cluster.flow.flows import APPROVAL
+from tests.parts.argo import Argo
+from tests.parts.kubernetes import Cluster
+
+APPROVE = {"node": "displayName=approve", "outputs": {"answer": "yes"}}
+
+
+@pytest.fixture
+async def resume(argo: Argo, namespace: str) -> AsyncIterator[ArgoResumeHandler]:
+    action = ArgoResumeAction.model_validate(
+        {"namespace": namespace, "kubeconfig": str(argo.cluster.kubeconfig), "outputs": {}}
+    )
+    handler = ArgoResumeHandler("resume", action, HandlerContext(None, None, {}))
+    await handler.start()
+    yield handler
+    await handler.close()
+
+
+def call(workflow: object, **parameters: Any) -> Any:
+    return replace(work(), workflow=None, parameters={"workflow": str(workflow), **parameters})
+
+
+async def waiting(argo: Argo, namespace: str) -> UUID:
+    """A workflow of ours that waits at `approve`."""
+    uuid = submit(argo.cluster, namespace, APPROVAL)
+    await eventually(lambda: "approve" in names(argo, namespace, uuid))
+    return uuid
+
+
+def names(argo: Argo, namespace: str, uuid: UUID) -> set[str]:
+    nodes = argo.get(namespace, str(uuid)).get("status", {}).get("nodes", {})
+    return {node["displayName"] for node in nodes.values() if node["phase"] == "Running"}
+
+
+def answer(argo: Argo, namespace: str, uuid: UUID) -> str:
+    """What the workflow took from the node, once it has ended."""
+    done = argo.until_phase(namespace, str(uuid), "Succeeded")
+    (parameter,) = done["status"]["nodes"][str(uuid)]["outputs"]["parameters"]
+    value: str = parameter["value"]
+    return value
+
+
+async def test_a_waiting_node_goes_on_with_what_it_was_given(
+    resume: ArgoResumeHandler, argo: Argo, namespace: str
+) -> None:
+    uuid = await waiting(argo, namespace)
+    assert isinstance(await resume.dispatch(call(uuid, **APPROVE)), Success)
+    again = await resume.dispatch(call(uuid, **APPROVE))
+    assert isinstance(again, Success), "a second delivery finds it awake"
+    assert answer(argo, namespace, uuid) == "yes"
+
+
+async def test_compressed_nodes_are_woken_and_argo_reads_them(
+    resume: ArgoResumeHandler, argo: Argo, namespace: str
+) -> None:
+    """The controller itself unpacks what we packed, and takes it from there."""
+    uuid = await waiting(argo, namespace)
+    nodes = argo.get(namespace, str(uuid))["status"]["nodes"]
+    status = {"nodes": None, "compressedNodes": pack(nodes)}
+    argo.stop()
+    try:
+        argo.cluster.api.patch(f"{workflows(namespace)}/{uuid}", {"status": status})
+        assert isinstance(await resume.dispatch(call(uuid, **APPROVE)), Success)
+    finally:
+        argo.start()
+    assert answer(argo, namespace, uuid) == "yes"
+
+
+async def test_one_that_does_not_wait_yet_is_tried_again(
+    resume: ArgoResumeHandler, argo: Argo, namespace: str
+) -> None:
+    uuid = await waiting(argo, namespace)
+    outcome = await resume.dispatch(call(uuid, node="displayName=after"))
+    assert isinstance(outcome, Retry)
+    assert not outcome.sent
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"node": "approve"}, "selector"),
+        ({"outputs": {}}, "waits for the output 'answer'"),
+        ({"outputs": {"answer": "yes", "more": "x"}}, "expects no output 'more'"),
+        ({"outputs": "yes"}, "no map"),
+        ({"workflow": "../../secrets/x"}, "no name of a workflow of ours"),
+    ],
+)
+async def test_what_can_never_work_is_invalid(
+    resume: ArgoResumeHandler, argo: Argo, namespace: str, change: dict[str, Any], reason: str
+) -> None:
+    uuid = await waiting(argo, namespace)
+    outcome = await resume.dispatch(call(**{"workflow": uuid, **APPROVE, **change}))
+    assert isinstance(outcome, Invalid)
+    assert reason in outcome.error
+
+
+async def test_one_that_ended_or_is_gone_is_failed(
+    resume: ArgoResumeHandler, argo: Argo, namespace: str
+) -> None:
+    uuid = await waiting(argo, namespace)
+    path = f"{workflows(namespace)}/{uuid}"
+    argo.cluster.api.patch(path, {"spec": {"shutdown": "Terminate"}})
+    argo.until_phase(namespace, str(uuid), "Failed")
+    assert isinstance(await resume.dispatch(call(uuid, **APPROVE)), Failed)
+    argo.cluster.api.delete(path)
+    gone = await resume.dispatch(call(uuid, **APPROVE))
+    assert isinstance(gone, Failed)
+    assert "nothing to wake" in gone.error
+
+
+async def test_somebody_elses_is_left_alone(
+    resume: ArgoResumeHandler, argo: Argo, kubernetes: Cluster, namespace: str
+) -> None:
+    uuid = await waiting(argo, namespace)
+    path = f"{workflows(namespace)}/{uuid}"
+    kubernetes.api.patch(path, {"metadata": {"labels": {"switchyard.dev/managed-by": "another"}}})
+    outcome = await resume.dispatch(call(uuid, **APPROVE))
+    assert isinstance(outcome, Failed)
+    assert "not ours" in outcome.error
+    assert "approve" in names(argo, namespace, uuid)
