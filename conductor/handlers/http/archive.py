@@ -7,6 +7,9 @@ the delivery: what was sent stays sent, and the event says why its transcript is
 """
 
 import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from conductor.handler import Work
@@ -20,25 +23,32 @@ WRITERS = 1
 PATIENCE = 30.0  # seconds
 
 
+@dataclass(slots=True)
+class _Waiting:
+    work: Work
+    line: Callable[[], bytes]  # put together when it is written, many in one go: that is what keeps it cheap
+    place: asyncio.Future[dict[str, Any]]
+
+
 class Archive:
     """Keeps transcripts; `keep` returns when they are durable."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: list[tuple[str, bytes, asyncio.Future[dict[str, Any]]]] = []
+        self._waiting: deque[_Waiting] = deque()
         self._writers: set[asyncio.Task[None]] = set()
         self._writing = 0  # writers that will look at the queue again; a task that ended is in the set still
 
-    async def keep(self, work: Work, line: bytes) -> dict[str, Any]:
+    async def keep(self, work: Work, line: Callable[[], bytes]) -> dict[str, Any]:
         """Where the transcript is, or why it is nowhere: a part of the event's detail."""
-        done: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._waiting.append((transcript_key(work.uuid, work.run, work.attempt), line, done))
+        place: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting.append(_Waiting(work, line, place))
         if self._writing < WRITERS:
             self._writing += 1
             writer = asyncio.create_task(self._write_all())
             self._writers.add(writer)
             writer.add_done_callback(self._writers.discard)
-        return await done
+        return await place
 
     async def close(self) -> None:
         """Wait for what is being written."""
@@ -47,23 +57,27 @@ class Archive:
     async def _write_all(self) -> None:
         try:
             while self._waiting:
-                group = self._taken()
-                place = await self._written(group[0][0], b"\n".join([line for _, line, _ in group]))
-                for number, (_, _, done) in enumerate(group):
-                    if not done.done():  # a dispatch that was told to stop has gone
-                        done.set_result({FIELD: {**place, "line": number}} if "key" in place else place)
+                await self._write(*self._taken())
         finally:
             self._writing -= 1
 
-    def _taken(self) -> list[tuple[str, bytes, asyncio.Future[dict[str, Any]]]]:
-        count = size = 0
-        for _, line, _ in self._waiting[:LARGEST_GROUP]:
-            size += len(line)
-            if count and size > LARGEST_BYTES:
-                break
-            count += 1
-        group, self._waiting = self._waiting[:count], self._waiting[count:]
-        return group
+    def _taken(self) -> tuple[list[_Waiting], list[bytes]]:
+        """As many of those that wait as one object may hold, at least one."""
+        group: list[_Waiting] = []
+        lines: list[bytes] = []
+        size = 0
+        while self._waiting and len(group) < LARGEST_GROUP and size < LARGEST_BYTES:
+            group.append(self._waiting.popleft())
+            lines.append(group[-1].line())
+            size += len(lines[-1])
+        return group, lines
+
+    async def _write(self, group: list[_Waiting], lines: list[bytes]) -> None:
+        first = group[0].work
+        place = await self._written(transcript_key(first.uuid, first.run, first.attempt), b"\n".join(lines))
+        for number, waiting in enumerate(group):
+            if not waiting.place.done():  # a dispatch that was told to stop has gone
+                waiting.place.set_result({FIELD: {**place, "line": number}} if "key" in place else place)
 
     async def _written(self, key: str, data: bytes) -> dict[str, Any]:
         try:

@@ -1,12 +1,14 @@
 """One HTTP exchange: vetted, bounded in time and size, and sent once.
 
 aiohttp repeats a GET, PUT or DELETE by itself when a pooled connection turns out to be dead. It does so on
-two error types; a middleware turns these into one it does not know, so nothing here is ever sent twice.
+two error types; OnceResponse turns these into one it does not know, so nothing here is ever sent twice.
 """
 
 import ssl
 import time
+from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
@@ -18,6 +20,9 @@ from conductor.handlers.http.fault import EXPECTED, Fault, Interrupted, broken_b
 from conductor.handlers.http.outgoing import Outgoing
 from conductor.handlers.http.redirect import next_hop
 from conductor.handlers.http.resolver import CACHE_SECONDS, VettedResolver
+
+if TYPE_CHECKING:
+    from aiohttp.connector import Connection
 
 KEEP_ALIVE = 4.0  # seconds; shorter than what servers keep, so that a connection is rarely found dead
 HEADER_LINES = 100
@@ -37,16 +42,19 @@ class Limits:
     redirects: int = 0
 
 
-async def send_once(
-    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
-) -> aiohttp.ClientResponse:
-    """Hide from aiohttp the two errors on which it would send an idempotent request again."""
-    try:
-        return await handler(request)
-    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError):
-        raise
-    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        raise Interrupted from error
+class OnceResponse(aiohttp.ClientResponse):
+    """Hides from aiohttp the two errors on which it would send an idempotent request again.
+
+    Whatever it repeats a request for surfaces while it waits for the answer's head, which is here; errors of
+    the connect and of writing to a closed connection are of other types, and end the request at once.
+    """
+
+    async def start(self, connection: "Connection") -> aiohttp.ClientResponse:
+        """Wait for the head of the answer."""
+        try:
+            return await super().start(connection)
+        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+            raise Interrupted from error
 
 
 class Client:
@@ -73,7 +81,7 @@ class Client:
             max_line_size=min(limits.headers, HEADER_LINE),
             max_field_size=min(limits.headers, HEADER_LINE),
             max_headers=HEADER_LINES,
-            middlewares=(send_once,),
+            response_class=OnceResponse,
         )
         self._timeout = self._within(limits.total)
 
@@ -92,11 +100,11 @@ class Client:
         await self._session.close()
         await self._resolver.close()
 
-    async def send(self, request: Outgoing) -> Answer:
+    def send(self, request: Outgoing) -> Coroutine[Any, Any, Answer]:
         """The answer, after the redirects that are allowed; Fault where there is none."""
         if not self._limits.redirects:
-            return await self._exchange(request, self._timeout)
-        return await self._followed(request, time.monotonic() + self._limits.total)
+            return self._exchange(request, self._timeout)
+        return self._followed(request, time.monotonic() + self._limits.total)
 
     async def _followed(self, request: Outgoing, deadline: float) -> Answer:
         answer = await self._exchange(request, self._timeout)

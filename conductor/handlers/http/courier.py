@@ -76,7 +76,13 @@ class Courier:
     async def conclude(self, work: Work, exchange: Exchange, judged: Verdict) -> Outcome:
         """The outcome, once the transcript of the exchange is durable."""
         error = None if judged == "success" else masked(_error(exchange), exchange.request.derived)
-        line = transcript(
+        detail = _detail(exchange) | await self._archive.keep(work, lambda: self._line(work, exchange, error))
+        if error is None:
+            return Success(detail)
+        return _unsuccessful(judged, exchange, error, {**detail, "error": error})
+
+    def _line(self, work: Work, exchange: Exchange, error: str | None) -> bytes:
+        return transcript(
             work,
             exchange.request,
             exchange.answer,
@@ -85,10 +91,6 @@ class Courier:
             seconds=exchange.seconds,
             cut=self._action.limits.kept_body,
         )
-        detail = _detail(exchange) | await self._archive.keep(work, line)
-        if error is None:
-            return Success(detail)
-        return _unsuccessful(judged, exchange, error, {**detail, "error": error})
 
 
 def invalid(refusal: ValueError) -> Invalid:

@@ -6,7 +6,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from conductor.handlers.http.client import send_once
+from conductor.handlers.http.client import OnceResponse
 from switchyard.outcome import Retry, Success
 from tests.integration.conductor.http.corpus.case import silence
 from tests.integration.conductor.http.making import handler, work
@@ -42,12 +42,12 @@ async def test_a_dead_pooled_connection_is_no_reason_to_send_again(method: str, 
     assert (speak.taken, server.connections) == (2, 1)
 
 
-async def test_without_the_middleware_aiohttp_would_send_again() -> None:
-    """The test of the test: what `send_once` prevents does happen."""
+async def test_without_our_response_class_aiohttp_would_send_again() -> None:
+    """The test of the test: what OnceResponse prevents does happen."""
     counts = []
-    for middlewares in ((), (send_once,)):
+    for response_class in (aiohttp.ClientResponse, OnceResponse):
         speak = Stale()
-        async with raw(speak) as server, aiohttp.ClientSession(middlewares=middlewares) as session:
+        async with raw(speak) as server, aiohttp.ClientSession(response_class=response_class) as session:
             for _ in range(2):
                 try:
                     async with session.get(server.url) as response:
