@@ -10,6 +10,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from switchyard.cli.database import Rows, config_or_default, connected
+from switchyard.cli.exchanges import exchange_texts, exchanges_of
 from switchyard.cli.filters import identifier
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import STYLES, cell, console, print_json, printable, table_of
@@ -22,18 +23,24 @@ MOST_RELATIVES = 1000
 
 
 def show(uuid: str, config: ConfigFile = None, as_json: AsJson = False) -> None:
-    """Show one action: what was asked, where it stands, its steps, its callbacks as a tree, its files.
+    """Show one action: what was asked, where it stands, steps, callbacks as a tree, exchanges, files.
 
     Example: switchyard show 0197a0f3-8c1e-7a3b-9d2e-1f4c5b6a7d8e
     """
     with connected(config) as connection:
         found = collect(connection, identifier(uuid))
-    found["files"] = files_of(found["action"], config_or_default(config).store)
+    store = config_or_default(config).store
+    found["files"] = files_of(found["action"], store)
+    found["exchanges"] = exchanges_of(found["events"], store)
     if as_json:
         print_json(found)
     else:
         console().print(
-            Group(_facts(found), "", _steps(found["events"]), "", _family(found["family"]), *_files(found))
+            Group(
+                *(_facts(found), "", _steps(found["events"]), "", _family(found["family"])),
+                *exchange_texts(found["exchanges"]),
+                *_files(found),
+            )
         )
 
 
