@@ -50,7 +50,8 @@ def parse(message: Message, store: Store) -> Job:
         content = _object(message.body)
         uuid, run = _execution(content)
         timeout = _timeout(content.get("timeout_s"))
-        output = _prefix(content.get("output"), store)
+        given = content.get("output")
+        output = None if given is None else key_in(store, given, "output")
     except BadInput as error:
         problem = str(error)
     home = Places(uuid, run).folder if uuid and run else f"messages/{_safe(message.id)}"
@@ -103,13 +104,11 @@ def _timeout(said: object) -> float | None:
     return float(said)  # type: ignore[arg-type]  # a number
 
 
-def _prefix(url: object, store: Store) -> str | None:
-    """The key under which an output URL lies in our store; a message cannot make us write elsewhere."""
-    if url is None:
-        return None
+def key_in(store: Store, url: object, what: str) -> str:
+    """The key of a URL in our store; a message cannot make us read or write elsewhere."""
     base = store.url.rstrip("/") + "/"
     if not isinstance(url, str) or not url.startswith(base):
-        raise BadInput(f"output {url!r:.200} is not in this worker's store")
+        raise BadInput(f"{what} {url!r:.200} is not in this worker's store")
     key = url.removeprefix(base).strip("/")
     return vet(unquote(key) if base.startswith("file:") else key)
 

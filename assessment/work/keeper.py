@@ -7,17 +7,28 @@ another worker. Whoever settles a delivery takes the message from it first: noth
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from assessment.work import tracing
 from assessment.work.errors import FatalQueueError, transient
 from assessment.work.job import Job
 from assessment.work.queue import Message, WorkQueue
+from assessment.work.status import JobReport
 from switchyard.runtime.log import get_logger
 
 TICK = 0.25
 BEAT = 10.0
 
 log = get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Held:
+    """The delivery at hand."""
+
+    message: Message
+    job: Job
+    report: JobReport
 
 
 class Keeper:
@@ -36,7 +47,7 @@ class Keeper:
         self.overrun: Callable[[], None] = lambda: None
         """Looks whether the grace of a stop is over; the worker sets it."""
         self._lock = threading.Lock()
-        self._held: tuple[Message, Job] | None = None
+        self._held: Held | None = None
         self._extend_at = self._beat_at = 0.0
         self._gave_up = False
         self._over = threading.Event()
@@ -50,14 +61,14 @@ class Keeper:
         self._over.set()
         self._thread.join(5)
 
-    def hold(self, message: Message, job: Job) -> None:
+    def hold(self, held: Held) -> None:
         """Keep the message from others until it is taken."""
         with self._lock:
-            self._held = (message, job)
+            self._held = held
             self._gave_up = False
-            self._extend_at = message.received + self._visibility / 3
+            self._extend_at = held.message.received + self._visibility / 3
 
-    def take(self) -> tuple[Message, Job] | None:
+    def take(self) -> Held | None:
         """Who gets the message settles it; None where somebody else does already."""
         with self._lock:
             held, self._held = self._held, None
@@ -71,8 +82,8 @@ class Keeper:
         tracing.between_jobs()
         while not self._over.wait(TICK):
             try:
-                self._tick(time.monotonic())
                 self.overrun()
+                self._tick(time.monotonic())
             except FatalQueueError as error:
                 log.error("the message at hand cannot be held", error=str(error))  # noqa: TRY400
             except Exception as error:
@@ -89,9 +100,8 @@ class Keeper:
         with self._lock:
             if self._held is None or now < self._extend_at or self._gave_up:
                 return
-            message, job = self._held
-            with tracing.during(job, self._queue.name):
-                self._extend(message, hanging, now)
+            with tracing.during(self._held.job, self._queue.name):
+                self._extend(self._held.message, hanging, now)
 
     def _extend(self, message: Message, hanging: list[str], now: float) -> None:
         if hanging:

@@ -13,7 +13,7 @@ from assessment.work.deadline import Deadline, Stop
 from assessment.work.errors import FatalQueueError
 from assessment.work.estimate import LONG, Estimates
 from assessment.work.job import Job, parse
-from assessment.work.keeper import Keeper
+from assessment.work.keeper import Held, Keeper
 from assessment.work.outcome import Done, Outcome, Refused, StopWork
 from assessment.work.policy import Workload
 from assessment.work.queue import Message, WorkQueue
@@ -45,8 +45,8 @@ class Pipeline:
         job = parse(message, self.store)
         with tracing.during(job, self.queue.name):
             log.info("received", delivery=message.deliveries)
-            self.keeper.hold(message, job)
             report = JobReport(self.reporter, job)
+            self.keeper.hold(Held(message, job, report))
             began = time.monotonic()
             outcome = self._outcome(job, report)
             self.state.busy_seconds += time.monotonic() - began
@@ -57,14 +57,11 @@ class Pipeline:
 
     def _outcome(self, job: Job, report: JobReport) -> Outcome:
         """Whatever happens becomes an outcome, but for an error of the queue that ends the worker."""
-        if job.problem is not None:
-            return Refused(job.problem)
         try:
             early = self.workload.skip(job, self.store)
             if early is not None:
                 return early
-            number = Attempts(self.store, job.home).begin()
-            over = used_up(number, job.delivery, self.max_attempts)
+            over = job.problem or self._used_up(job)
             return Refused(over) if over else self._run(job, report)
         except FatalQueueError:
             raise
@@ -72,6 +69,10 @@ class Pipeline:
             return stopped.outcome
         except Exception as error:  # noqa: BLE001 - the policy says what it means
             return self.workload.failed(error)
+
+    def _used_up(self, job: Job) -> str | None:
+        number = Attempts(self.store, job.home).begin()
+        return used_up(number, job.delivery, self.max_attempts)
 
     def _run(self, job: Job, report: JobReport) -> Outcome:
         kind, size = self.workload.weigh(job, self.store)

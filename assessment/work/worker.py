@@ -14,7 +14,7 @@ from assessment.work.pipeline import Pipeline
 from assessment.work.queue import WorkQueue
 from assessment.work.settings import Settings
 from assessment.work.state import ERROR, RUNNING, STOPPED, State
-from assessment.work.status import JobReport, Reporter
+from assessment.work.status import Reporter
 from switchyard.runtime.exit import Exit
 from switchyard.runtime.log import get_logger
 
@@ -58,13 +58,16 @@ class Worker:
         held = self.keeper.take()
         if held is None:
             return  # between jobs, or being settled: the loop ends by itself
-        message, job = held
-        with tracing.during(job, self.queue.name):
-            report = JobReport(self.reporter, job)
-            self.pipeline.settler.settle(message, job, HandedBack("the worker stops"), report)
-            self._leave()
-            log.warning("the job came to no step before the end of the grace; its message was given back")
-        os._exit(Exit.OK)
+        with tracing.during(held.job, self.queue.name):
+            log.warning("the job came to no step before the end of the grace; its message is given back")
+            try:
+                given_back = HandedBack("the worker stops")
+                self.pipeline.settler.settle(held.message, held.job, given_back, held.report)
+                self._leave()
+            except Exception:
+                log.exception("the message could not be given back; it comes again after its visibility")
+            finally:
+                os._exit(Exit.OK)
 
     def _open(self) -> None:
         self.queue.find()
@@ -127,4 +130,6 @@ class Worker:
             self.state.heartbeat = time.monotonic()
             time.sleep(0.05)
         time.sleep(ANSWERING if self.state.error_seen else 0)
+        if self.reporter.queue is not None and self.reporter.queue.url:
+            self._leave()
         return error.exit_with

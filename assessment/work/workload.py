@@ -16,12 +16,11 @@ from assessment.job import Inputs, Target, carry_out
 from assessment.output.deliver import OUTPUT
 from assessment.request import Given, Request
 from assessment.work.context import Context
-from assessment.work.job import Job
+from assessment.work.job import Job, key_in
 from assessment.work.outcome import Done
 from assessment.work.policy import Workload
 from switchyard.errors import BadInput, StoreMissing, Transient
 from switchyard.store import Store
-from switchyard.store.key import vet
 
 LONGEST_REQUEST = 4 * 2**20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -118,12 +117,7 @@ def _inputs(request: Request, store: Store, stack: ExitStack) -> Inputs:
 def _local(given: Given, store: Store, stack: ExitStack) -> Path:
     """A message may name objects of our store, and nothing else of this machine."""
     if given.url is not None:
-        base = store.url.rstrip("/") + "/"
-        if not given.url.startswith(base):
-            raise BadInput(f"the input {given.url!r:.200} is not in this worker's store")
-        given = Given(key=given.url.removeprefix(base))
-    if given.key is not None:
-        vet(given.key)
+        given = Given(key=key_in(store, given.url, "the input"))
     return stack.enter_context(fetched(given, store))
 
 

@@ -36,6 +36,7 @@ def test_a_job_that_comes_to_no_step_is_given_back_when_the_grace_ends(station: 
     worker.terminate()
     assert worker.process.wait(30) == 0
     assert station.sqs.receive_message(QueueUrl=station.queue, WaitTimeSeconds=1)["Messages"]
+    assert station.statuses(uuid) == ["RUNNING", "BACKOFF"]
     assert b'"attempts": 0' in station.store.get(f"{station.home(uuid)}/attempts.json")
 
 
