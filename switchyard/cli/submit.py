@@ -33,59 +33,65 @@ FIELDS = {
 }
 
 
+ActionName = Annotated[
+    str | None, typer.Argument(help="The action name; not needed with --workflow.", show_default=False)
+]
+WorkflowName = Annotated[
+    str | None, typer.Option("--workflow", "-w", help="The workflow to run.", show_default=False)
+]
+Parameters = Annotated[
+    str,
+    typer.Option("--parameters", "-p", metavar="JSON", help="A JSON object, @FILE, or - for standard input."),
+]
+Priority = Annotated[int, typer.Option(help="Smaller goes first.")]
+CorrelationId = Annotated[
+    str | None, typer.Option(help="Goes along into logs, messages and webhooks.", show_default=False)
+]
+Key = Annotated[
+    str | None,
+    typer.Option("--key", help="Idempotency key: used again, it finds the first action.", show_default=False),
+]
+After = Annotated[
+    str | None,
+    typer.Option(
+        "--after",
+        metavar="TIME",
+        help="Not before: 2026-01-31T08:00Z, or a delay like 10m.",
+        show_default=False,
+    ),
+]
+Parent = Annotated[str | None, typer.Option(help="The action that this one follows.", show_default=False)]
+Callbacks = Annotated[
+    str | None,
+    typer.Option(
+        metavar="JSON",
+        help="Callbacks of this action alone: a JSON list, @FILE or -.",
+        show_default=False,
+    ),
+]
+Bulk = Annotated[
+    str | None,
+    typer.Option(
+        "--bulk",
+        metavar="FILE",
+        help="Many at once: a JSON object a line, or - for standard input.",
+        show_default=False,
+    ),
+]
+
+
 def submit(
-    name: Annotated[
-        str | None, typer.Argument(help="The action name; not needed with --workflow.", show_default=False)
-    ] = None,
+    name: ActionName = None,
     config: ConfigFile = None,
-    workflow: Annotated[
-        str | None, typer.Option("--workflow", "-w", help="The workflow to run.", show_default=False)
-    ] = None,
-    parameters: Annotated[
-        str,
-        typer.Option(
-            "--parameters", "-p", metavar="JSON", help="A JSON object, @FILE, or - for standard input."
-        ),
-    ] = "{}",
-    priority: Annotated[int, typer.Option(help="Smaller goes first.")] = 100,
-    correlation_id: Annotated[
-        str | None, typer.Option(help="Goes along into logs, messages and webhooks.", show_default=False)
-    ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(
-            "--key", help="Idempotency key: used again, it finds the first action.", show_default=False
-        ),
-    ] = None,
-    after: Annotated[
-        str | None,
-        typer.Option(
-            "--after",
-            metavar="TIME",
-            help="Not before: 2026-01-31T08:00Z, or a delay like 10m.",
-            show_default=False,
-        ),
-    ] = None,
-    parent: Annotated[
-        str | None, typer.Option(help="The action that this one follows.", show_default=False)
-    ] = None,
-    callbacks: Annotated[
-        str | None,
-        typer.Option(
-            metavar="JSON",
-            help="Callbacks of this action alone: a JSON list, @FILE or -.",
-            show_default=False,
-        ),
-    ] = None,
-    bulk: Annotated[
-        str | None,
-        typer.Option(
-            "--bulk",
-            metavar="FILE",
-            help="Many at once: a JSON object a line, or - for standard input.",
-            show_default=False,
-        ),
-    ] = None,
+    workflow: WorkflowName = None,
+    parameters: Parameters = "{}",
+    priority: Priority = 100,
+    correlation_id: CorrelationId = None,
+    key: Key = None,
+    after: After = None,
+    parent: Parent = None,
+    callbacks: Callbacks = None,
+    bulk: Bulk = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask for an action and print its id.
