@@ -47,7 +47,7 @@ def _named(parcels: Layer, rows: Bools, values: Floats) -> str:
     row = int(np.flatnonzero(rows)[0])
     names = parcels.columns.get("crome_id")
     name = names.at(row) if isinstance(names, Text) else None
-    return f"{name or f'row {int(parcels.source_row[row]) + 1}'} with {values[row]:g}"
+    return f"{name or f'row {int(parcels.source_row[row]) + 1}'}: {values[row]:g}"
 
 
 def shrunk(layers: Mapping[str, int], previous: Manifest | None) -> Iterator[Finding]:

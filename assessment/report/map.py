@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import shapely
 
+from assessment.arrays import Floats
 from assessment.bundle.bundle import Bundle
 from assessment.report import svg
 from assessment.report.background import outlines
@@ -30,7 +31,7 @@ def draw(results: Results, sites: Sites, bundle: Bundle) -> str:
         else _nutrient(bundle, frame, legend)
     )
     parts += [*under, *_sites(results, sites, frame, legend)]
-    parts += [*_scale_bar(frame), *_north(), *_legend(legend)]
+    parts += [*_scale_bar(frame), *_north(), *_legend(legend, frame.points(shapely.get_coordinates(shown)))]
     title = f"Map of {len(sites)} site{'s' if len(sites) != 1 else ''}"
     return (
         f'<svg class="map" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" aria-label="{title}">'
@@ -113,6 +114,12 @@ def _inner(ground: shapely.Geometry) -> shapely.Geometry:
     return shapely.get_point(shapely.maximum_inscribed_circle(shapely.simplify(largest, 50.0), 100.0), 0)
 
 
+def _hidden(points: Floats, x: float, y: float, *, wide: float, high: float) -> int:
+    """Points under a box, and a little about it."""
+    low, size = np.array([x, y]) - 8, np.array([wide, high]) + 16
+    return int(((points >= low) & (points <= low + size)).all(axis=1).sum())
+
+
 def _scale_bar(frame: Frame) -> Iterator[str]:
     metres = round_length(WIDTH / frame.scale / 5)
     length, base = metres * frame.scale, HEIGHT - 18
@@ -127,12 +134,12 @@ def _north() -> Iterator[str]:
     yield svg.text("N", (x, y + 44), "scale-text")
 
 
-def _legend(entries: Mapping[str, str]) -> Iterator[str]:
-    if not entries:
-        return
+def _legend(entries: Mapping[str, str], points: Floats) -> Iterator[str]:
+    """In the lower right, or in the upper left where that hides less of what the map is about."""
     high = 20 * len(entries) + 14
     wide = max(len(words) for words in entries) * 6.4 + 48
-    x, y = WIDTH - wide - 14, HEIGHT - high - 14
+    corners = [(WIDTH - wide - 14, HEIGHT - high - 14), (14.0, 14.0)]
+    x, y = min(corners, key=lambda corner: _hidden(points, *corner, wide=wide, high=high))
     yield f'<rect class="legend" x="{x:.0f}" y="{y:.0f}" width="{wide:.0f}" height="{high}" rx="4"/>'
     for k, (words, style) in enumerate(entries.items()):
         top = y + 10 + 20 * k
