@@ -105,8 +105,8 @@ def _by_site(
     phosphorus: Floats,
 ) -> dict[int, LandUse]:
     """Add up by site; where a site has a region over all its catchments, that one alone is its total."""
-    united = {r.site for r in regions if r.catchment is None}
-    totals = np.array([r.catchment is None or r.site not in united for r in regions], dtype=bool)
+    united = {r.site for r in regions if r.united}
+    totals = np.array([r.united or r.site not in united for r in regions], dtype=bool)
     counted = np.flatnonzero(totals[region]) if len(region) else region
     uncoded = np.isnan(nitrogen) | np.isnan(phosphorus)
     rows = {
@@ -122,7 +122,7 @@ def _by_site(
     return {
         s: LandUse(
             **{k: float(v[s]) for k, v in sums.items()},
-            catchments=catchments[s],
+            catchments=catchments.get(s, {}),
             without_parcel=max(grounds[s] - float(sums["area"][s]), 0.0),
         )
         for s in np.unique(site[counted]).tolist()

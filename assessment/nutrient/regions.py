@@ -15,11 +15,12 @@ NAME = "N2K_Site_N"
 
 @dataclass(frozen=True)
 class Region:
-    """Ground of one site in one catchment; `catchment` is None for the union of several."""
+    """Ground of one site in one catchment, which may have no name, or (`united`) in several."""
 
     site: int
     catchment: str | None
     ground: shapely.Geometry
+    united: bool = False
 
 
 def by_feature(shapes: Geometries, areas: Floats, catchments: Layer) -> list[Region]:
@@ -46,7 +47,7 @@ def _unions(regions: Sequence[Region], shapes: Geometries, areas: Floats) -> lis
     for region in regions:
         of_site.setdefault(region.site, []).append(region.ground)
     return [
-        Region(site, None, _whole(shapely.union_all(grounds), shapes[site], areas[site]))
+        Region(site, None, _whole(shapely.union_all(grounds), shapes[site], areas[site]), united=True)
         for site, grounds in of_site.items()
         if len(grounds) > 1
     ]

@@ -35,7 +35,7 @@ def in_scope(row: Row, edition: Edition) -> bool:
 
 def _treatment(code: str, lookups: Lookups, job: JobSpec) -> Treatment:
     if job.mode == "compatible":
-        return wastewater.compatible(code, lookups.works)
+        return wastewater.compatible(code, lookups.works, job.edition.package_plant)
     return wastewater.careful(code, lookups.works, job.edition.package_plant)
 
 
@@ -59,7 +59,6 @@ def _row(site: Site, fact: Facts, of_site: SiteRates, works: Treatment, job: Job
     litres = None
     if of_site.occupancy is not None and of_site.litres is not None:
         litres = site.dwellings * (of_site.occupancy * of_site.litres)
-    is_package = works.code == job.edition.package_plant.code
     return {
         "RLB_ID": site.number,
         "id": site.id,
@@ -74,7 +73,7 @@ def _row(site: Site, fact: Facts, of_site: SiteRates, works: Treatment, job: Job
         "Majority_LPA": fact.authority.name or job.edition.unknown_lpa,
         "Majority_WwTw_ID": int(works.code) if works.code.isdecimal() else works.code,
         "WwTW_name": works.name,
-        "WwTw_SubCatchment": works.subcatchment or (fact.subcatchment.name if is_package else None),
+        "WwTw_SubCatchment": works.subcatchment or (fact.subcatchment.name if works.is_package else None),
         **_nutrients(site.dwellings, fact.land, litres, works, job),
         "Occ_Rate": of_site.occupancy,
         "Water_Usage_L_Day": of_site.litres,

@@ -17,6 +17,7 @@ class Treatment:
     name: str | None
     subcatchment: str | None
     concentrations: tuple[float | None, float | None, float | None, float | None]
+    is_package: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -26,19 +27,19 @@ def package_plant(plant: PackagePlant, table: Mapping[str, Works]) -> Works:
     return table.get(plant.code) or Works(plant.code, plant.name, None, (n, n, p, p))
 
 
-def compatible(code: str, table: Mapping[str, Works]) -> Treatment:
+def compatible(code: str, table: Mapping[str, Works], plant: PackagePlant) -> Treatment:
     """The lookup's row or nothing: a code that it lacks gives no name and no concentrations."""
     works = table.get(code)
     if works is None:
-        return Treatment(
-            code, None, None, (None,) * 4, (f"works {code} is not in the lookup: no wastewater counted",)
-        )
-    return Treatment(code, works.name, works.subcatchment, works.concentrations)
+        warning = f"works {code} is not in the lookup: no wastewater counted"
+        return Treatment(code, None, None, (None,) * 4, code == plant.code, (warning,))
+    return Treatment(code, works.name, works.subcatchment, works.concentrations, code == plant.code)
 
 
 def careful(code: str, table: Mapping[str, Works], plant: PackagePlant) -> Treatment:
     """A code that the lookup lacks is taken as a package plant, with a warning; so are missing numbers."""
     works, warnings = table.get(code), []
+    is_package = works is None or code == plant.code
     if works is None:
         works = package_plant(plant, table)
         if code != plant.code:
@@ -46,7 +47,7 @@ def careful(code: str, table: Mapping[str, Works], plant: PackagePlant) -> Treat
     for nutrient, pair in (("nitrogen", works.concentrations[:2]), ("phosphorus", works.concentrations[2:])):
         if None in pair:
             warnings.append(f"works {code} has no {nutrient} concentration: counted as 0")
-    return Treatment(code, works.name, works.subcatchment, works.concentrations, tuple(warnings))
+    return Treatment(code, works.name, works.subcatchment, works.concentrations, is_package, tuple(warnings))
 
 
 def load(litres: float | None, concentration: float | None, edition: Edition) -> float | None:

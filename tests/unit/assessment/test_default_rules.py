@@ -103,6 +103,15 @@ def test_overlapping_catchments_count_once(world: World) -> None:
     assert only(both, mode="compatible")["AreaInNNCatchment"] == 1.2
 
 
+def test_a_catchment_without_a_name(world: World) -> None:
+    """Its ground counts like any other; only its rates cannot be looked up."""
+    halves = [(box(0, 0, 150, 1000), {"N2K_Site_N": None}), (box(150, 0, 1000, 1000), {"N2K_Site_N": "Mere"})]
+    row = only(world.but(catchments=halves))
+    assert (row["AreaInNNCatchment"], row["NN_Catchment"]) == (1.0, "Mere")
+    assert row["N_LU_Uplift"] == pytest.approx(-11.4)
+    assert only(world.but(catchments=halves[:1]), box(10, 10, 110, 110))["AreaInNNCatchment"] == 1.0
+
+
 def test_overlapping_parcels_share_the_ground(world: World) -> None:
     twice = world.but(parcels=[parcel(box(0, 0, 1000, 1000), 20.0), parcel(box(100, 100, 150, 200), 30.0)])
     row = only(twice)
@@ -146,7 +155,7 @@ def test_a_works_that_the_lookup_lacks(world: World) -> None:
     unknown = world.but(works=[(box(0, 0, 1000, 1000), {"WwTw_ID": 99})])
     row = only(unknown)
     assert row["Majority_WwTw_ID"] == 99
-    assert row["WwTW_name"] == "Package Treatment Plant default"
+    assert (row["WwTW_name"], row["WwTw_SubCatchment"]) == ("Package Treatment Plant default", "Brook")
     assert row["N_WwTW_Perm"] == pytest.approx(10 * 288 * 365.25 * 25e-6 * 0.9, abs=0.0051)
     assert any("works 99 is not in the lookup" in warning for warning in row["warnings"])
     compatible = only(unknown, mode="compatible")
