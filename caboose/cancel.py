@@ -15,6 +15,7 @@ from caboose.metrics import CabooseMetrics
 from caboose.source import Observation, Source
 from switchyard.errors import DatabaseUnavailable
 from switchyard.ledger.connect import connect
+from switchyard.ledger.queries import query
 from switchyard.runtime.log import get_logger
 from switchyard.status import Status
 
@@ -75,10 +76,10 @@ class Ears:
         try:
             connection = await connect(self._url, application_name="caboose listen")
             async with connection:
-                await connection.execute("listen switchyard_caboose")
+                await connection.execute(query("caboose", "listen"))
                 while True:
                     async for _ in connection.notifies(timeout=LISTEN, stop_after=1):
                         self._wake()
-                    await connection.execute("select 1")
+                    await connection.execute(query("caboose", "round_trip"))
         except psycopg.OperationalError as error:
             raise DatabaseUnavailable(str(error)) from error

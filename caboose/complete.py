@@ -14,7 +14,7 @@ says why.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 import psycopg
@@ -95,7 +95,9 @@ class Completer:
         for place, seen in enumerate(observed):
             thread = threads.get(place)
             todo[decide(seen, thread)].append((seen, thread))
-        await self._write(todo[Todo.WRITE])
+        notes = [(replace(seen, status=Status.INFO), thread) for seen, thread in todo[Todo.NOTE]]
+        await self._write([*todo[Todo.WRITE], *notes])
+        await self._settle([seen for seen, _ in (*todo[Todo.WRITE], *todo[Todo.NOTE])])
         self._put_off(todo[Todo.LATER])
         await self._stop(todo[Todo.STOP])
         await self._wonder(todo[Todo.STRANGE])
@@ -103,11 +105,10 @@ class Completer:
         await self._settle([seen for seen, _ in todo[Todo.NOTHING]])
 
     async def _write(self, known: Sequence[Known]) -> None:
-        """INFO as often as it is told, RUNNING once: one statement, then acknowledged."""
+        """INFO as often as it is told, RUNNING once, in one statement."""
         events = {(seen.uuid, seen.run): _event(seen) for seen, _ in known if seen.status is Status.RUNNING}
         notes = [_event(seen) for seen, _ in known if seen.status is Status.INFO]
         await self._ledger.insert_events([*events.values(), *notes])
-        await self._settle([seen for seen, _ in known])
 
     def _put_off(self, known: Sequence[Known]) -> None:
         for seen, _ in known:

@@ -12,6 +12,7 @@ class Todo(Enum):
 
     NOTHING = "nothing"  # the ledger knows it already
     WRITE = "write"  # an event that ends nothing
+    NOTE = "note"  # how far it is: an INFO event, for the thread is RUNNING already
     LATER = "later"  # conductor is still at it: what we would write now, it would overwrite
     COMPLETE = "complete"  # archive, record, call back, forget
     FORGET = "forget"  # archive and forget: the ledger has its end already, or no thread at all
@@ -32,7 +33,7 @@ def decide(seen: Observation, thread: Thread | None) -> Todo:
         return Todo.FORGET if over and thread.told else Todo.COMPLETE
     if over:
         return _afterwards(seen.status, thread)
-    return _progress(seen.status, thread.status)
+    return _progress(seen, thread.status)
 
 
 def _without_thread(seen: Observation) -> Todo:
@@ -49,10 +50,12 @@ def _afterwards(seen: Status, thread: Thread) -> Todo:
     return Todo.NOTHING if thread.seen_ended else Todo.STOP
 
 
-def _progress(seen: Status, thread: Status) -> Todo:
+def _progress(seen: Observation, thread: Status) -> Todo:
     """RUNNING is written onto QUEUED only: before that, conductor's own next word outranks it."""
-    if seen is Status.INFO:
+    if seen.status is Status.INFO:
         return Todo.WRITE
-    if seen is not Status.RUNNING or thread is Status.RUNNING:
+    if seen.status is not Status.RUNNING:
         return Todo.NOTHING
+    if thread is Status.RUNNING:
+        return Todo.NOTE if "progress" in seen.detail else Todo.NOTHING
     return Todo.WRITE if thread is Status.QUEUED else Todo.LATER

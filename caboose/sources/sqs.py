@@ -14,7 +14,7 @@ from uuid import UUID
 
 from caboose.source import Beat, Notice, Observation, Seen
 from caboose.sources.queue import Message, Queue
-from caboose.sources.status_message import Report, Unreadable, WorkerReport, read
+from caboose.sources.status_message import NoThread, Report, Unreadable, WorkerReport, read
 from switchyard import aws
 from switchyard.config.actions.sqs import SqsAction
 from switchyard.places import Places
@@ -91,12 +91,16 @@ class SqsSource:
     def _seen(self, message: Message) -> Seen:
         try:
             report = read(message.body)
+        except NoThread as error:
+            # Its progress comes every second: one entry a job and status is enough.
+            same = f"{message.correlation_id} {error.status}" if message.correlation_id else message.id
+            return self._notice(message, str(error), same)
         except Unreadable as error:
-            return self._notice(message, str(error))
+            return self._notice(message, str(error), message.id)
         if isinstance(report, WorkerReport):
             return self._beat(report, message)
         if message.deliveries > self._action.poison_after:
-            return self._notice(message, f"delivered {message.deliveries} times and never recorded")
+            return self._notice(message, f"delivered {message.deliveries} times, never recorded", message.id)
         return self._observation(report, message)
 
     def _observation(self, report: Report, message: Message) -> Observation:
@@ -129,12 +133,12 @@ class SqsSource:
             acknowledge=partial(self._delete, message.receipt),
         )
 
-    def _notice(self, message: Message, reason: str) -> Notice:
+    def _notice(self, message: Message, reason: str, key: str) -> Notice:
         text = message.body if len(message.body) <= LONGEST_TEXT else message.body[:LONGEST_TEXT] + " […]"
         return Notice(
             subject=self._action.status_queue,
             reason=f"a message on {self._action.status_queue} could not be used: {reason}",
-            key=message.id,
+            key=key,
             detail={"text": text, "correlation_id": message.correlation_id},
             acknowledge=partial(self._delete, message.receipt),
         )

@@ -132,3 +132,9 @@ returning worker_id;
 
 -- end_worker: it ended in good order
 update switchyard.worker set ended_at = now(), beat_at = now() where worker_id = %(worker)s;
+
+-- listen: hear the bell that cancel rings
+listen switchyard_caboose;
+
+-- round_trip: whether the connection still answers
+select 1;

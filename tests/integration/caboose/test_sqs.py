@@ -100,6 +100,28 @@ async def test_a_job_from_running_over_progress_to_its_end(workers: Workers) -> 
     assert parameters["summary"] == {"n": 3}
 
 
+async def test_progress_comes_as_running_and_is_noted(workers: Workers) -> None:
+    uuid = workers.queued()
+    workers.say(uuid, "RUNNING", progress=0.0, step="started", seq=1)
+    await workers.heard.until(lambda: workers.status(uuid) == "RUNNING" and workers.left() == 0)
+    workers.say(uuid, "RUNNING", progress=0.6, step="intersect", seq=2)
+    await workers.heard.until(lambda: workers.left() == 0)
+    statuses = [(status, detail.get("progress")) for status, detail in workers.events(uuid)[1:]]
+    assert statuses == [("RUNNING", 0.0), ("INFO", 0.6)]
+
+
+async def test_a_front_ends_own_job_is_in_the_inbox_once_a_status(workers: Workers) -> None:
+    for status in ("RUNNING", "RUNNING", "RUNNING", "SUCCESSFUL"):
+        workers.part.sqs().send_message(
+            QueueUrl=workers.queue,
+            MessageBody=json.dumps({"version": 1, "action_uuid": None, "run": None, "status": status}),
+            MessageAttributes={"CorrelationId": {"DataType": "String", "StringValue": "front-1"}},
+        )
+    await workers.heard.until(lambda: workers.left() == 0)
+    assert len(workers.inbox()) == 2
+    assert {detail["correlation_id"] for _, detail in workers.inbox()} == {"front-1"}
+
+
 async def test_the_same_end_told_twice_stands_once_and_leaves_no_message(workers: Workers) -> None:
     uuid = workers.queued()
     for _ in range(3):

@@ -74,5 +74,11 @@ def test_running_is_written_onto_queued_alone(at: Status, todo: Todo) -> None:
     assert decide(seen(Status.RUNNING), thread(at)) is todo
 
 
+def test_progress_of_what_runs_is_noted() -> None:
+    told = Observation(U, 2, Status.RUNNING, detail={"progress": 0.5})
+    assert decide(told, thread(Status.RUNNING)) is Todo.NOTE
+    assert decide(told, thread(Status.QUEUED)) is Todo.WRITE
+
+
 def test_what_is_gone_is_left_to_reconcile() -> None:
     assert decide(seen(None), thread(Status.RUNNING)) is Todo.NOTHING
