@@ -1,11 +1,4 @@
-do $$
-begin
-  execute 'revoke switchyard_worker from switchyard_admin';
-  execute 'revoke switchyard_reader, switchyard_submitter from switchyard_worker';
-exception when insufficient_privilege or undefined_object then
-  raise notice 'left the roles as they are: %', sqlerrm;
-end
-$$;
+-- Who is a member of which role holds for the whole server, and other databases on it live by that: it stays.
 revoke all on all tables in schema switchyard from switchyard_admin, switchyard_worker, switchyard_submitter, switchyard_reader;
 revoke all on all sequences in schema switchyard from switchyard_admin, switchyard_worker, switchyard_submitter, switchyard_reader;
 revoke all on all functions in schema switchyard from switchyard_admin, switchyard_worker, switchyard_submitter, switchyard_reader;

@@ -59,3 +59,11 @@ def test_every_table_and_column_that_people_read_is_explained(template: Template
     with template.clone() as database:
         assert database.execute(bare) == []
         assert database.execute(mute) == []
+
+
+def test_taking_back_one_database_leaves_the_rights_in_another(template: Template) -> None:
+    with template.clone() as gone, template.clone() as kept:
+        migrate.downgrade(gone.url)
+        with kept.connect() as connection:
+            connection.execute("set role switchyard_worker")
+            connection.execute("select switchyard.submit('noop', '{}')")
