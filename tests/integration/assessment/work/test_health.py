@@ -60,6 +60,16 @@ def test_a_missing_queue_is_503_until_seen_and_then_78(station: Station) -> None
     assert worker.process.wait(10) == 78
 
 
+def test_a_queue_that_does_not_answer_is_waited_for(station: Station) -> None:
+    worker = station.spawn(SQS_ENDPOINT="http://127.0.0.1:1")
+    waiting = "the queue did not answer; waiting"
+    until(lambda: sum(line["event"] == waiting for line in worker.lines()) >= 2, 30)
+    assert worker.health()[0] == 200
+    assert worker.health("/readyz")[1]["checks"] == {"running": True, "heartbeat": True, "queue": False}
+    worker.terminate()
+    assert worker.process.wait(20) == 0
+
+
 def test_the_health_process_does_not_outlive_a_killed_worker(station: Station) -> None:
     worker = station.spawn()
     up(worker)
