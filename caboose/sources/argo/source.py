@@ -51,7 +51,8 @@ class ArgoSource:
         self._lease = lease
         self._path = workflows(place.namespace)
         self._informer = Informer(cluster, self._path, place.selector, phase_of)
-        self._forgotten: OrderedDict[str, None] = OrderedDict()
+        self._forgotten: OrderedDict[str, None] = OrderedDict()  # by uid
+        self._deleting: set[str] = set()  # by name
 
     async def start(self) -> None:
         """Read the credentials; raises ConfigError where there are none."""
@@ -97,9 +98,17 @@ class ArgoSource:
         if handle is None:
             return
         options = {"preconditions": {"uid": handle.uid}, "propagationPolicy": "Background"}
-        await self._unless_gone("DELETE", f"{self._path}/{handle.name}", options)
-        self._informer.forget(handle.name)
+        # Before the delete: the watch may tell of it sooner than the answer does.
+        self._deleting.add(handle.name)
         self._forgotten[handle.uid] = None
+        try:
+            await self._unless_gone("DELETE", f"{self._path}/{handle.name}", options)
+        except BaseException:
+            self._forgotten.pop(handle.uid, None)
+            raise
+        finally:
+            self._deleting.discard(handle.name)
+        self._informer.forget(handle.name)
         if len(self._forgotten) > REMEMBERED:
             self._forgotten.popitem(last=False)
 
@@ -116,7 +125,7 @@ class ArgoSource:
 
     def _observation(self, change: Change) -> Observation | None:
         if change.item is None:
-            named = parse_name(change.name)
+            named = None if change.name in self._deleting else parse_name(change.name)
             return None if named is None else Observation(*named, None)
         if change.item["metadata"]["uid"] in self._forgotten:
             return None
