@@ -13,9 +13,16 @@ def seconds(pids: Iterable[int]) -> float:
 def _of(pid: int) -> float:
     try:
         root = psutil.Process(pid)
+        ended = root.cpu_times()
         family = [root, *root.children(recursive=True)]
-        times = [member.cpu_times() for member in family]
     except psutil.NoSuchProcess:
         return 0.0
-    ended = root.cpu_times()
-    return sum(one.user + one.system for one in times) + ended.children_user + ended.children_system
+    return ended.children_user + ended.children_system + sum(map(_alone, family))
+
+
+def _alone(member: psutil.Process) -> float:
+    try:
+        times = member.cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0  # it ended meanwhile: its parent has its time by now, or will at the next look
+    return times.user + times.system
