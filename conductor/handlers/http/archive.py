@@ -21,6 +21,7 @@ LARGEST_GROUP = 256
 LARGEST_BYTES = 8 * 2**20
 WRITERS = 1
 PATIENCE = 30.0  # seconds
+LINGER = 0.005  # seconds; a transcript that is alone never waits
 
 
 @dataclass(slots=True)
@@ -57,7 +58,10 @@ class Archive:
     async def _write_all(self) -> None:
         try:
             while self._waiting:
-                await self._write(*self._taken())
+                group, lines = self._taken()
+                await self._write(group, lines)
+                if len(group) > 1:  # busy: what comes in a moment goes into the same object
+                    await asyncio.sleep(LINGER)
         finally:
             self._writing -= 1
 
