@@ -7,6 +7,7 @@ What was sent while silent is passed on late, by `resume`: a message may outlive
 """
 
 import asyncio
+import contextlib
 import socket
 import struct
 import threading
@@ -127,11 +128,13 @@ class Proxy:
             writer.close()
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while chunk := await reader.read(CHUNK):
-            if self._delay:
-                await asyncio.sleep(self._delay)
-            await self._gate.wait()
-            writer.write(chunk)
-            await writer.drain()
+        with contextlib.suppress(OSError):  # a reset is an end like any other, and passed on as one
+            while chunk := await reader.read(CHUNK):
+                if self._delay:
+                    await asyncio.sleep(self._delay)
+                await self._gate.wait()
+                writer.write(chunk)
+                await writer.drain()
+        await self._gate.wait()  # in the silence nobody hears that the other has gone, either
         if writer.can_write_eof() and not writer.transport.is_closing():
             writer.write_eof()

@@ -7,8 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
+from tests.parts.database import Database
 from tests.parts.postgres import Server
 from tests.parts.proxy import Proxy
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -48,3 +50,15 @@ def test_silence_is_not_a_closed_connection(proxy: Proxy) -> None:
         assert not answer.done()
         proxy.resume()
         assert answer.result(10) == (1,)
+
+
+def test_in_the_silence_nobody_hears_that_the_other_has_gone(proxy: Proxy, own_postgres: Server) -> None:
+    server = Database("postgres", own_postgres.url())
+    connection = _connect(proxy)
+    pid = connection.info.backend_pid
+    proxy.silence()
+    connection.close()
+    for _ in range(10):
+        assert server.execute("select 1 from pg_stat_activity where pid = %s", pid)
+    proxy.resume()
+    until(lambda: not server.execute("select 1 from pg_stat_activity where pid = %s", pid))
