@@ -71,7 +71,8 @@ async def test_one_after_the_other_without_a_pause_never_waits_for_ever(tmp_path
     """A refused address does not wait for anything: the next transcript comes as the writer ends."""
     async with handler(tmp_path) as made:
         for _ in range(20):
-            await asyncio.wait_for(made.dispatch(work({"url": "http://10.0.0.1/"})), 30)
+            outcome = await asyncio.wait_for(made.dispatch(work({"url": "http://10.0.0.1/"})), 30)
+            assert "transcript" in outcome.detail
 
 
 async def test_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
