@@ -113,24 +113,10 @@ def submit(
         identifier(parent) if parent else None,
         None if callbacks is None else _json("--callbacks", callbacks),
     )
-    refuse_unknown(settings, submission)
+    submission.check(settings)
     with connected(config) as connection:
         uuid = submit_one(connection, submission)  # type: ignore[arg-type]
     print_json({"action_uuid": uuid}) if as_json else print(uuid)
-
-
-def refuse_unknown(config: Config, submission: Submission) -> None:
-    """BadInput with every problem; nothing is checked where no configuration serves anything."""
-    if not config.actions:
-        return
-    callbacks = (
-        None if submission.callbacks is None else [dict(callback) for callback in submission.callbacks]
-    )
-    problems = config.check_submission(
-        submission.action_name, submission.workflow, dict(submission.parameters), callbacks
-    )
-    if problems:
-        raise BadInput("\n".join(str(problem) for problem in problems))
 
 
 def _bulk(settings: Config, config: ConfigFile, source: str, as_json: bool) -> None:
@@ -150,7 +136,7 @@ def _requests(settings: Config, lines: TextIO) -> Iterator[Submission]:
         if line.strip():
             try:
                 submission = _request(line)
-                refuse_unknown(settings, submission)
+                submission.check(settings)
             except BadInput as error:
                 raise BadInput(f"line {number}: {error}") from error
             yield submission

@@ -1,15 +1,18 @@
 """What is asked for, checked before it is sent: the same for one action and for thousands."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from switchyard.config.config import Config
 from switchyard.errors import BadInput
 
 MOST_BYTES = 1024 * 1024
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # the escape itself, not a text that spells it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,15 @@ class Submission:
             raise BadInput("start_after: must say its time zone")
         for name in ("action_name", "workflow", "correlation_id", "idempotency_key"):
             _check_text(name, getattr(self, name))
+
+    def check(self, config: Config | None) -> None:
+        """BadInput with every problem that a configuration has with it; one that serves nothing has none."""
+        if config is None or not config.actions:
+            return
+        callbacks = None if self.callbacks is None else [dict(callback) for callback in self.callbacks]
+        problems = config.check_submission(self.action_name, self.workflow, dict(self.parameters), callbacks)
+        if problems:
+            raise BadInput("\n".join(str(problem) for problem in problems))
 
     def parameters_json(self) -> str:
         """The parameters as Postgres takes them."""
@@ -67,7 +79,7 @@ def json_of(field_name: str, value: object) -> str:
         raise BadInput(f"{field_name}: is no JSON ({error})") from error
     if len(text) > MOST_BYTES:
         raise BadInput(f"{field_name}: {len(text):,} bytes, of {MOST_BYTES:,} that are allowed")
-    if "\\u0000" in text and "\x00" in str(json.loads(text)):
+    if _NUL.search(text):
         raise BadInput(f"{field_name}: holds a NUL character, which Postgres cannot store")
     if "\\ud" in text.lower():
         _check_surrogates(field_name, text)

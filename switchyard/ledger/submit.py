@@ -1,4 +1,8 @@
-"""Submitting from Python, in the caller's transaction: what rolls back was never there."""
+"""Submitting from Python, in the caller's transaction: what rolls back was never there.
+
+With a `config`, what it does not serve and parameters that fail a schema are refused here, by field; without
+one, such an action is taken, and a conductor ends it INVALID.
+"""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -8,6 +12,7 @@ from uuid import UUID
 from psycopg import AsyncConnection, Connection
 from psycopg.rows import scalar_row
 
+from switchyard.config.config import Config
 from switchyard.errors import BadInput
 from switchyard.ledger.queries import query
 from switchyard.ledger.submission import Submission
@@ -16,16 +21,20 @@ from switchyard.ledger.uuid7 import uuid7s
 CHUNK = 10_000
 
 
-def submit(connection: Connection, submission: Submission) -> UUID:
+def submit(connection: Connection, submission: Submission, config: Config | None = None) -> UUID:
     """Ask for one action; its id, or with an idempotency key used before, the first action's."""
+    submission.check(config)
     with connection.cursor(row_factory=scalar_row) as cursor:
         uuid: UUID | None = cursor.execute(query("submit", "one"), submission.request()).fetchone()
     assert uuid is not None
     return uuid
 
 
-async def submit_async(connection: AsyncConnection, submission: Submission) -> UUID:
+async def submit_async(
+    connection: AsyncConnection, submission: Submission, config: Config | None = None
+) -> UUID:
     """The same on an asynchronous connection."""
+    submission.check(config)
     async with connection.cursor(row_factory=scalar_row) as cursor:
         await cursor.execute(query("submit", "one"), submission.request())
         uuid: UUID | None = await cursor.fetchone()
@@ -33,12 +42,16 @@ async def submit_async(connection: AsyncConnection, submission: Submission) -> U
     return uuid
 
 
-def submit_many(connection: Connection, submissions: Iterable[Submission]) -> list[UUID]:
+def submit_many(
+    connection: Connection, submissions: Iterable[Submission], config: Config | None = None
+) -> list[UUID]:
     """Ask for many, in their order; all of them or, when one is refused, none."""
     uuids: list[UUID] = []
     remaining = iter(submissions)
     with connection.transaction():
         while chunk := list(islice(remaining, CHUNK)):
+            for submission in chunk:
+                submission.check(config)
             keyed = any(submission.idempotency_key for submission in chunk)
             uuids += _by_request(connection, chunk) if keyed else _by_copy(connection, chunk)
     return uuids

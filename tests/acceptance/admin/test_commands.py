@@ -8,8 +8,6 @@ import pytest
 
 from tests.acceptance.admin.conftest import Switchyard
 
-pytestmark = pytest.mark.database
-
 
 def fail(switchyard: Switchyard, uuid: str, error: str = "it broke") -> None:
     switchyard.database.execute(

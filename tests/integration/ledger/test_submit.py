@@ -1,0 +1,130 @@
+"""Submitting from Python: one, many, with keys, in the caller's transaction, refused by field."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from switchyard.config import Config
+from switchyard.errors import BadInput
+from switchyard.ledger.connect import connect
+from switchyard.ledger.submission import Submission
+from switchyard.ledger.submit import submit, submit_async, submit_many
+from tests.integration.ledger.ledger import Ledger
+
+pytestmark = pytest.mark.database
+
+
+def count(ledger: Ledger) -> int:
+    [(found,)] = ledger.connection.execute("select count(*) from switchyard.action").fetchall()
+    assert isinstance(found, int)
+    return found
+
+
+def test_everything_that_was_said_is_kept(ledger: Ledger) -> None:
+    parent = ledger.submit()
+    start = datetime(2099, 1, 1, tzinfo=UTC)
+    callbacks = [{"name": "done", "action": "hook", "when": ["SUCCESSFUL"]}]
+    asked = Submission("hook", {"a": [1, "ü", None]}, "w", 7, "c-1", "key", start, parent, callbacks)
+    uuid = submit(ledger.connection, asked)
+    assert submit(ledger.connection, asked) == uuid
+    row = ledger.connection.execute(
+        "select action_type, action_name, parameters, workflow, priority, correlation_id, idempotency_key, start_after, "
+        "parent_uuid, callbacks from switchyard.action where action_uuid = %s",
+        [uuid],
+    ).fetchall()
+    assert row == [
+        ("workflow", "hook", {"a": [1, "ü", None]}, "w", 7, "c-1", "key", start, parent, callbacks)
+    ]
+
+
+def test_what_rolls_back_was_never_there(ledger: Ledger) -> None:
+    with ledger.database.connect(autocommit=False) as connection:
+        submit(connection, Submission("hook", idempotency_key="k"))
+        submit_many(connection, [Submission("hook") for _ in range(3)])
+        connection.rollback()
+    assert count(ledger) == 0
+    assert ledger.connection.execute("select count(*) from switchyard.idempotency").fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_many_come_back_in_their_order_and_their_age(ledger: Ledger, keyed: bool) -> None:
+    start = datetime.now(UTC) + timedelta(hours=1)
+    asked = [
+        Submission(
+            "hook", {"n": n}, priority=n % 5, idempotency_key=f"k{n}" if keyed else None, start_after=start
+        )
+        for n in range(1, 12_001)
+    ]
+    uuids = submit_many(ledger.connection, asked)
+    found: dict[Any, int] = dict(
+        ledger.connection.execute(
+            "select action_uuid, (parameters ->> 'n')::int from switchyard.action"
+        ).fetchall()
+    )
+    assert [found[uuid] for uuid in uuids] == list(range(1, 12_001))
+    assert len(found) == 12_000
+    assert ledger.connection.execute(
+        "select count(*) from switchyard.yard where due is not null"
+    ).fetchall() == [(12_000,)]
+    if keyed:
+        assert submit_many(ledger.connection, asked) == uuids
+    else:
+        assert uuids == sorted(uuids)
+
+
+def test_one_that_is_refused_takes_the_others_with_it(ledger: Ledger) -> None:
+    submit(ledger.connection, Submission("hook", {"a": 1}, idempotency_key="k"))
+    with pytest.raises(Exception, match="which asked for something else"):
+        submit_many(
+            ledger.connection, [Submission("hook"), Submission("hook", {"a": 2}, idempotency_key="k")]
+        )
+    assert count(ledger) == 1
+
+
+def test_a_text_that_only_spells_an_escape_is_kept(ledger: Ledger) -> None:
+    uuid = submit(ledger.connection, Submission("hook", {"a": "\\u0000 \\\\ud800"}))
+    [(kept,)] = ledger.connection.execute(
+        "select parameters ->> 'a' from switchyard.action where action_uuid = %s", [uuid]
+    )
+    assert kept == "\\u0000 \\\\ud800"
+
+
+async def test_the_same_on_an_asynchronous_connection(ledger: Ledger) -> None:
+    connection = await connect(ledger.database.url, application_name="test")
+    async with connection:
+        uuid = await submit_async(connection, Submission("hook"))
+    assert ledger.state(uuid) == ("PENDING", 1, 0)
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({}, "action_name"),
+    ({"action_name": "hook", "priority": 99_999}, "priority"),
+    ({"action_name": "hook", "start_after": datetime(2030, 1, 1)}, "start_after"),  # noqa: DTZ001
+    ({"action_name": "hook", "correlation_id": "a\x00b"}, "correlation_id"),
+    ({"action_name": "hook", "idempotency_key": ""}, "idempotency_key"),
+    ({"action_name": "hook", "parameters": {"a": "\x00"}}, "parameters"),
+    ({"action_name": "hook", "parameters": {"a": "\ud800"}}, "parameters"),
+    ({"action_name": "hook", "parameters": {"a": float("nan")}}, "parameters"),
+    ({"action_name": "hook", "parameters": {"a": "x" * 1_100_000}}, "parameters"),
+    ({"action_name": "hook", "parameters": {"a": object()}}, "parameters"),
+]
+
+
+@pytest.mark.parametrize(("given", "names"), BAD)
+def test_bad_input_is_refused_by_field_and_leaves_nothing(
+    ledger: Ledger, given: dict[str, Any], names: str
+) -> None:
+    with pytest.raises(BadInput, match=f"^{names}"):
+        submit(ledger.connection, Submission(**given))
+    assert count(ledger) == 0
+
+
+def test_what_the_configuration_does_not_serve_is_refused(ledger: Ledger) -> None:
+    config = Config.model_validate({"actions": {"noop": {"type": "noop"}}})
+    for wrong in (Submission("nop"), Submission(workflow="none")):
+        with pytest.raises(BadInput, match="there is no"):
+            submit(ledger.connection, wrong, config)
+        with pytest.raises(BadInput, match="there is no"):
+            submit_many(ledger.connection, [Submission("noop"), wrong], config)
+    assert count(ledger) == 0
