@@ -49,12 +49,7 @@ async def refuse_pooling(url: str) -> None:
     Behind a proxy the pid that the connection was told differs from the backend's own. Sessions that are
     pooled whole are fine; so see whether another client can take our backend between two of our statements.
     """
-    try:
-        first = await open_session(url, "probe")
-    except DatabaseUnavailable as error:
-        if "unsupported startup parameter" in str(error):
-            raise NotDirect(POOLED) from error
-        raise
+    first = await open_session(url, "probe")
     try:
         [[backend, _]] = await first.rows(BACKEND)
         if backend != first.announced_pid and backend != await _again_among_others(url, first):

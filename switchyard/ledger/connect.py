@@ -12,7 +12,7 @@ import psycopg
 from psycopg import AsyncConnection, Connection
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from switchyard.errors import DatabaseUnavailable
+from switchyard.errors import DatabaseUnavailable, NotDirect, SwitchyardError
 
 LibpqOptions = dict[str, str | int]
 
@@ -60,7 +60,7 @@ async def connect(url: str, *, application_name: str, **settings: str) -> AsyncC
     try:
         return await AsyncConnection.connect(conninfo(url, application_name, **settings), autocommit=True)
     except psycopg.OperationalError as error:
-        raise DatabaseUnavailable(_explained(error)) from error
+        raise _explained(error) from error
 
 
 def connect_sync(url: str, *, application_name: str, **settings: str) -> Connection:
@@ -68,13 +68,16 @@ def connect_sync(url: str, *, application_name: str, **settings: str) -> Connect
     try:
         return Connection.connect(conninfo(url, application_name, **settings), autocommit=True)
     except psycopg.OperationalError as error:
-        raise DatabaseUnavailable(_explained(error)) from error
+        raise _explained(error) from error
 
 
 def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace(" ", "\\ ")
 
 
-def _explained(error: psycopg.OperationalError) -> str:
+def _explained(error: psycopg.OperationalError) -> SwitchyardError:
     """What libpq said, in one line; it never repeats a password."""
-    return "cannot connect to the database: " + " ".join(str(error).split())
+    said = " ".join(str(error).split())
+    if "unsupported startup parameter" in said:
+        return NotDirect(f"a pooling proxy is in between and refuses our session's settings: {said}")
+    return DatabaseUnavailable(f"cannot connect to the database: {said}")

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal
-from uuid import uuid4
 
 from psycopg import Connection
 from psycopg.rows import DictRow
 
+from switchyard.ledger.connect import connect_sync
 from switchyard.ledger.queries import query
 
 OLDEST, NEWEST = 15, 18
@@ -31,7 +32,7 @@ def examine(connection: Connection[DictRow], url: str) -> Iterator[Finding]:
     server = _row(connection, "server")
     yield from _server(server)
     yield _clock(connection)
-    yield _direct(connection)
+    yield _direct(connection, url)
     migrations = _migrations(url)
     yield migrations
     if migrations.state != "good":
@@ -89,14 +90,29 @@ def _clock(connection: Connection[DictRow]) -> Finding:
     )
 
 
-def _direct(connection: Connection[DictRow]) -> Finding:
-    mark = uuid4().hex
-    connection.execute(query("doctor", "mark"), {"mark": mark})
-    seen = [_row(connection, "session") for _ in range(5)]
-    if len({row["pid"] for row in seen}) == 1 and all(row["kept"] == mark for row in seen):
-        return Finding("connection", "good", "direct: a session keeps its server process")
-    return Finding("connection", "bad", "a transaction-pooling proxy is in between",
-                   "connect directly, or through session pooling: locks belong to a session")  # fmt: skip
+def _direct(connection: Connection[DictRow], url: str) -> Finding:
+    """Behind a proxy the process id that we were told is not the backend's own."""
+    backend = _row(connection, "server")["pid"]
+    if backend == connection.info.backend_pid:
+        return Finding("connection", "good", "direct")
+    if _taken_by_another(url, backend):
+        found, advice = (
+            "a transaction-pooling proxy is in between",
+            "connect directly: locks belong to a session",
+        )
+        return Finding("connection", "bad", found, advice)
+    return Finding("connection", "good", "through a proxy that pools whole sessions")
+
+
+def _taken_by_another(url: str, backend: int) -> bool:
+    """Whether another client's transaction runs in our backend while we hold our connection."""
+    with ExitStack() as stack:
+        for _ in range(3):
+            other = stack.enter_context(connect_sync(url, application_name="switchyard doctor"))
+            stack.enter_context(other.transaction())
+            if other.execute("select pg_backend_pid()").fetchall() == [(backend,)]:
+                return True
+    return False
 
 
 def _migrations(url: str) -> Finding:

@@ -6,12 +6,6 @@ select current_setting('server_version') as version, current_setting('server_ver
   current_setting('autovacuum') as autovacuum, current_setting('server_encoding') as encoding,
   extract(epoch from clock_timestamp())::double precision as clock, pg_backend_pid() as pid;
 
--- session: whether a setting made by one statement is still there for the next
-select current_setting('switchyard.doctor', true) as kept, pg_backend_pid() as pid;
-
--- mark: makes that setting
-select set_config('switchyard.doctor', %(mark)s, false);
-
 -- roles: which of the four this user has
 select r.role, pg_has_role(current_user, r.role, 'member') as member
 from unnest(array['switchyard_admin', 'switchyard_worker', 'switchyard_submitter', 'switchyard_reader']) as r (role)
