@@ -63,7 +63,7 @@ def look(connection: Rows, wanted: Sequence[UUID], limit: int = 20) -> list[dict
     return rows
 
 
-def table(rows: Sequence[dict[str, Any]]) -> RenderableType:
+def table(rows: Sequence[dict[str, Any]]) -> Table:
     """One row an action: its state, attempts, a bar, its callbacks."""
     shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for heading in ("action", "what", "status", "run", "attempt", "progress", "callbacks", "error"):
@@ -79,7 +79,7 @@ def table(rows: Sequence[dict[str, Any]]) -> RenderableType:
             str(row["callbacks"] or ""),
             cell(row["error"] or row["note"]),
         )
-    return Group(shown, Text("Ctrl-C ends the view, not the work.", style="dim"))
+    return shown
 
 
 def _bar(row: dict[str, Any]) -> RenderableType:
@@ -99,7 +99,7 @@ def _live(connection: Rows, wanted: Sequence[UUID], every: float) -> list[dict[s
     with Live(console=console(), refresh_per_second=4) as live:
         while True:
             rows = look(connection, wanted)
-            live.update(table(rows))
+            live.update(Group(table(rows), Text("Ctrl-C ends the view, not the work.", style="dim")))
             if _ended(rows, wanted):
                 return rows
             time.sleep(every)

@@ -46,7 +46,7 @@ def _screen(rows: list[dict[str, Any]]) -> Group:
     ended = sum(bool(row["ended_at"]) for row in rows)
     head = Text(f"Sample assessment and its callbacks: {ended} of {len(rows)} ended", style="bold")
     more = Text(f"… and {len(rows) - MOST} more", style="dim") if len(rows) > MOST else Text("")
-    return Group(head, table(rows[:MOST]), more)
+    return Group(head, table(rows[:MOST]), more, Text("Ctrl-C stops everything.", style="dim"))
 
 
 def _say(rows: list[dict[str, Any]], said: set[tuple[object, ...]]) -> None:
