@@ -19,9 +19,9 @@ _number = count(1)
 
 
 @contextmanager
-def server() -> Iterator[Server]:
+def server(**settings: str) -> Iterator[Server]:
     """A Postgres of the benchmark's own."""
-    made = Server(binaries("embedded"), SETTINGS)
+    made = Server(binaries("embedded"), {**SETTINGS, **settings})
     try:
         made.start()
         yield made
