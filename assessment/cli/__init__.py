@@ -8,6 +8,7 @@ import sys
 import click
 
 from assessment.cli.bundle import bundle
+from assessment.cli.completion import show_completion
 from assessment.cli.run import run
 from assessment.cli.work import work
 from switchyard import __version__
@@ -17,6 +18,14 @@ from switchyard.runtime.exit import Exit
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="assessment", message="%(prog)s %(version)s")
+@click.option(
+    "--show-completion",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=show_completion,
+    help='Show what completes this command in your shell: eval "$(assessment --show-completion)".',
+)
 def app() -> None:
     """Nutrient and great crested newt impact assessments: one file, a queue of jobs, the reference data."""
 

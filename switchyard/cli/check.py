@@ -15,7 +15,7 @@ from switchyard.runtime.exit import Exit
 
 
 def check(config: ConfigFile = None, as_json: AsJson = False) -> None:
-    """Check the configuration: every problem with its line, or a summary of what it serves. Exits 78 if bad.
+    """Check the configuration: every problem with its line, or a summary of what it serves (78: bad).
 
     Example: switchyard check -c config/switchyard.yaml
     """

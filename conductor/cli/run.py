@@ -1,8 +1,7 @@
-"""The `conductor` command."""
+"""`conductor run` and `conductor once`."""
 
 import asyncio
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,24 +10,14 @@ import typer
 from conductor.engine import Engine
 from switchyard.cli.options import ConfigFile
 from switchyard.config.load import find, load
-from switchyard.errors import SwitchyardError
 from switchyard.runtime import log, tracing
 from switchyard.runtime.signals import handled_in_loop
-
-app = typer.Typer(
-    name="conductor",
-    help="Claims what is due and dispatches it.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 ActionsOption = Annotated[
     str | None, typer.Option("--actions", help="Serve only these action names, separated by commas.")
 ]
 
 
-@app.command()
 def run(config: ConfigFile = None, actions: ActionsOption = None) -> None:
     """Serve the configured action names until stopped.
 
@@ -37,22 +26,12 @@ def run(config: ConfigFile = None, actions: ActionsOption = None) -> None:
     asyncio.run(_run(_engine(config, actions)))
 
 
-@app.command()
 def once(config: ConfigFile = None, actions: ActionsOption = None) -> None:
     """Dispatch what is due now, wait for its outcomes, and exit.
 
     Example: conductor once -c switchyard.yaml
     """
     asyncio.run(_once(_engine(config, actions)))
-
-
-def main() -> None:
-    """Run the command; an error of ours becomes its message and its exit code."""
-    try:
-        app()
-    except SwitchyardError as error:
-        typer.echo(f"conductor: {error}", err=True)
-        sys.exit(error.exit_code)
 
 
 def _engine(config: Path | None, actions: str | None) -> Engine:

@@ -1,32 +1,21 @@
-"""The `caboose` command."""
+"""`caboose run`."""
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from caboose.daemon import Daemon
-from switchyard import __version__
 from switchyard.cli.options import ConfigFile
 from switchyard.config.config import Config
 from switchyard.config.load import load
-from switchyard.errors import ConfigError, SwitchyardError
+from switchyard.errors import ConfigError
 from switchyard.execution import Shard
-from switchyard.runtime.exit import Exit
 from switchyard.runtime.log import configure, get_logger
 from switchyard.runtime.signals import handled_in_loop
 
 log = get_logger(__name__)
-
-app = typer.Typer(
-    name="caboose",
-    help="Brings workflow states back: archives, records, calls back, cleans up.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 Sources = Annotated[
     list[str] | None,
@@ -35,18 +24,6 @@ Sources = Annotated[
 ShardOption = Annotated[str, typer.Option("--shard", metavar="I/N", help="This caboose's share, I from 0.")]
 
 
-@app.callback()
-def root() -> None:
-    """Brings workflow states back: archives, records, calls back, cleans up."""
-
-
-@app.command()
-def version() -> None:
-    """Print the version."""
-    typer.echo(f"caboose {__version__}")
-
-
-@app.command()
 def run(config: ConfigFile = None, source: Sources = None, shard: ShardOption = "0/1") -> None:
     """Run until SIGTERM or SIGINT; SIGHUP reads the configuration again.
 
@@ -87,14 +64,3 @@ def _reloaded(path: Path | None, current: Config) -> Config | None:
         return None
     log.info("the configuration was read again", changed=found != current)
     return found if found != current else None
-
-
-def main() -> None:
-    """Run the command; an error of ours becomes its message and its exit code."""
-    try:
-        app()
-    except SwitchyardError as error:
-        typer.echo(f"caboose: {error}", err=True)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(Exit.OK)

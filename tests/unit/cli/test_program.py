@@ -1,0 +1,89 @@
+"""The programs' commands: listed without being loaded, loaded as they are called."""
+
+import inspect
+import os
+import subprocess
+import sys
+from pkgutil import resolve_name
+
+import pytest
+
+import caboose.cli
+import conductor.cli
+import switchyard.cli
+from switchyard.cli.program import Command
+
+COMMANDS = {
+    "switchyard": switchyard.cli.COMMANDS,
+    "conductor": conductor.cli.COMMANDS,
+    "caboose": caboose.cli.COMMANDS,
+}
+EVERY = [(program, name) for program, commands in COMMANDS.items() for name in commands]
+# What takes its time to import, and what no help text needs.
+HEAVY = (
+    "aiohttp", "alembic", "asyncio", "botocore", "jinja2", "jsonpath", "kubernetes", "numpy", "prometheus_client",
+    "psycopg", "psutil", "pydantic", "shapely", "sqlalchemy", "structlog", "yaml",
+)  # fmt: skip
+LOADED = """
+import sys
+from {program}.cli import main
+sys.argv = ["{program}", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 0, end
+print(*sorted(sys.modules.keys() & set({heavy})), file=sys.stderr)
+"""
+
+
+def command(program: str, name: str) -> Command:
+    return COMMANDS[program][name]
+
+
+def run(program: str, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", program, *words],
+        env={**os.environ, **environ}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "name"), EVERY)
+def test_the_line_in_the_list_is_the_first_of_the_help(program: str, name: str) -> None:
+    listed = command(program, name)
+    assert (inspect.getdoc(resolve_name(listed.place)) or "").splitlines()[0] == listed.line
+
+
+@pytest.mark.parametrize(("program", "name"), EVERY)
+def test_every_help_has_an_example(program: str, name: str) -> None:
+    assert f"Example: {program} {name}" in (inspect.getdoc(resolve_name(command(program, name).place)) or "")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"]])
+@pytest.mark.parametrize("program", [*COMMANDS, "assessment"])
+def test_help_and_version_load_nothing_heavy(program: str, words: list[str]) -> None:
+    code = LOADED.format(program=program, heavy=HEAVY)
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    assert done.stdout
+    assert done.stderr.split() == []
+
+
+@pytest.mark.parametrize(
+    ("program", "typed", "offered"),
+    [
+        ("switchyard", "switchyard re", ["retrigger", "resume"]),
+        ("switchyard", "switchyard list --st", ["--status"]),
+        ("conductor", "conductor run --a", ["--actions"]),
+        ("caboose", "caboose run --so", ["--source"]),
+    ],
+)
+def test_the_shell_completes_commands_and_their_options(program: str, typed: str, offered: list[str]) -> None:
+    environ = {
+        f"_{program.upper()}_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" ")),
+    }  # fmt: skip
+    assert run(program, **environ).stdout.split() == offered
+
+
+@pytest.mark.parametrize("program", [*COMMANDS, "assessment"])
+def test_completion_can_be_had_for_every_program(program: str) -> None:
+    shown = run(program, "--show-completion", SHELL="/bin/bash").stdout
+    assert f"_{program.upper()}_COMPLETE" in shown
