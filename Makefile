@@ -60,8 +60,8 @@ schema: setup ## write config/schema.json and docs/configuration-reference.md fr
 	$(BIN)/switchyard schema > config/schema.json
 	$(BIN)/switchyard schema --markdown > docs/configuration-reference.md
 
-.PHONY: test test-unit test-integration test-acceptance test-cluster test-containers
-test: test-unit test-integration test-acceptance test-cluster test-containers ## the whole test suite
+.PHONY: test test-unit test-integration test-acceptance test-cluster test-faults test-containers
+test: test-unit test-integration test-acceptance test-cluster test-faults test-containers ## the whole test suite
 test-unit: setup ## no database, no network
 	$(PYTEST) tests/unit
 test-integration: setup ## real Postgres, SQS and object store
@@ -70,6 +70,8 @@ test-acceptance: setup ## the spawned commands, real signals
 	$(PYTEST) tests/acceptance
 test-cluster: setup ## real Kubernetes API server and Argo controller
 	$(PYTEST) tests/cluster
+test-faults: setup ## a short fault campaign: every kind of fault, then the invariants
+	$(PYTEST) tests/faults
 test-containers: setup ## the tests marked database, in a container's Postgres and on Postgres 15
 	$(PYTEST) -m database tests --postgres=container
 	$(PYTEST) -m database tests --postgres=15
@@ -78,8 +80,9 @@ test-containers: setup ## the tests marked database, in a container's Postgres a
 bench: setup ## every figure beside its peers or its floor; results/ (an hour; one: make bench ONLY=ledger.bulk)
 	@for one in $${ONLY:-ledger.history ledger.bell ledger.bulk drain latency http.deliver completion assessment}; do \
 	  echo "== $$one"; $(BIN)/python -m benchmarks.$$one || exit 1; done
-faults: setup ## kill, stop and cut everything under load; then check that nothing was lost or doubled
-	$(PYTEST) tests/acceptance/conductor/test_chaos.py tests/acceptance/caboose tests/cluster/flow
+FAULTS ?= 200
+faults: setup ## kill, stop, cut and fill everything under load, then check that nothing was lost (FAULTS=200 SEED=7 LOG=1)
+	@$(BIN)/python -m tests.faults --faults $(FAULTS) $(if $(SEED),--seed $(SEED)) $(if $(LOG),--log)
 
 .PHONY: parts coverage
 parts: setup ## download and build the real parts of the tests now (minutes, once), not when they are first needed

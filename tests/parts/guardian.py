@@ -1,7 +1,7 @@
 """Nothing outlives the tests: a small process that ends what they started if they are killed themselves.
 
-It reads lines from a pipe that only the test process holds open: `+ pid 12`, `- pid 12`, and so for folders
-and containers. When the pipe ends, however the tests ended, whatever is still on its list is stopped
+It reads lines from a pipe that only the test process holds open: `+ pid 12`, `- pid 12`, and so for folders,
+mounts and containers. When the pipe ends, however the tests ended, whatever is still on its list is stopped
 (SIGTERM, and SIGKILL for what stays) or removed.
 """
 
@@ -41,7 +41,7 @@ def close() -> None:
 
 
 def watch(kind: str, name: object) -> None:
-    """From now on `name` (a pid, a folder or a container) goes when the tests go."""
+    """From now on `name` (a pid, a folder, a mount or a container) goes when the tests go."""
     _pipe().write(f"+ {kind} {name}\n")
 
 
@@ -97,6 +97,8 @@ def main() -> None:
             _end(int(name))
         elif kind == "container":
             subprocess.run(["docker", "rm", "--force", "--volumes", name], check=False, capture_output=True)
+        elif kind == "mount":
+            subprocess.run(["umount", "--lazy", name], check=False, capture_output=True)
         else:
             shutil.rmtree(name, ignore_errors=True)
 

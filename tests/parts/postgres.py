@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
+import psutil
 import psycopg
 
 from tests.parts import guardian
@@ -91,12 +92,12 @@ class Server:
         self.process.start()
         until(self._ready, 60)
 
-    def stop(self) -> None:
-        """A fast shutdown: clients are cut off, nothing is lost."""
-        self.process.stop(signal.SIGINT)
+    def stop(self, seconds: float = 60) -> None:
+        """A fast shutdown: clients are cut off, nothing is lost. Killed where it takes longer than that."""
+        self.process.stop(signal.SIGINT, seconds)
 
-    def restart(self) -> None:
-        self.stop()
+    def restart(self, seconds: float = 60) -> None:
+        self.stop(seconds)
         self.start()
 
     def kill(self) -> None:
@@ -106,6 +107,14 @@ class Server:
     def crash(self) -> None:
         """Kill it and let it recover."""
         self.kill()
+        self.start()
+
+    def behead(self) -> None:
+        """SIGKILL to the postmaster alone: its backends notice and go, and a new one recovers."""
+        _, stubborn = psutil.wait_procs(self.process.behead(), timeout=10)
+        for backend in stubborn:  # one that is stopped notices nothing, and a new postmaster waits for it
+            backend.kill()
+        psutil.wait_procs(stubborn, timeout=10)
         self.start()
 
     def promote(self) -> None:

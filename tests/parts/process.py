@@ -36,6 +36,11 @@ class Process:
         assert self._child is not None, f"{self.name} is not running"
         return self._child.pid
 
+    @property
+    def exit_code(self) -> int | None:
+        """Of the process that was started last; None while it runs, or where it was ended from here."""
+        return None if self._child is None else self._child.poll()
+
     def running(self) -> bool:
         return self._child is not None and self._child.poll() is None
 
@@ -54,17 +59,19 @@ class Process:
             )
         guardian.watch("pid", self._child.pid)
 
-    def stop(self, sign: signal.Signals = signal.SIGTERM, seconds: float = 60) -> None:
-        """Ask it to end; one that does not is killed."""
-        if self._child is None:
-            return
-        self._child.send_signal(sign)
-        self._child.send_signal(signal.SIGCONT)  # a paused one hears nothing else
+    def stop(self, sign: signal.Signals = signal.SIGTERM, seconds: float = 60) -> int | None:
+        """Ask it to end; one that does not is killed. Its exit code, where it ran."""
+        child = self._child
+        if child is None:
+            return None
+        child.send_signal(sign)
+        child.send_signal(signal.SIGCONT)  # a paused one hears nothing else
         try:
-            self._child.wait(seconds)
+            child.wait(seconds)
         except subprocess.TimeoutExpired:
             self.kill()
         self._ended()
+        return child.returncode
 
     def kill(self) -> None:
         """End it and all it has started with SIGKILL, as a power cut would."""
@@ -81,6 +88,15 @@ class Process:
         if self._child is not None:
             guardian.release("pid", self._child.pid)
         self._child = None
+
+    def behead(self) -> list[psutil.Process]:
+        """SIGKILL to it alone; what it had started and left behind."""
+        family = psutil.Process(self.pid).children(recursive=True)
+        assert self._child is not None
+        self._child.kill()
+        self._child.wait()
+        self._ended()
+        return family
 
     def pause(self) -> None:
         """Stop it without a word (SIGSTOP): it keeps its sockets and answers nothing."""

@@ -69,6 +69,10 @@ class Proxy:
         self._delay = 0.0
         self._call(self._resume())
 
+    def far_ports(self) -> list[int]:
+        """The ports from which we are connected to the other side now: how the server knows these clients."""
+        return self._call(self._far_ports())
+
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
 
@@ -82,6 +86,12 @@ class Proxy:
         await self._set_gate(open_=True)
         if self._server is None:
             self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
+
+    async def _far_ports(self) -> list[int]:
+        ends = [
+            (writer.get_extra_info("peername"), writer.get_extra_info("sockname")) for writer in self._writers
+        ]
+        return [near[1] for far, near in ends if far and tuple(far[:2]) == self.upstream]
 
     async def _cut(self) -> None:
         for writer in self._writers:

@@ -3,13 +3,13 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Counting:
-    """Requests by path, with their times; `gate` holds back the answers."""
+    """Requests by path, with their times; `gate` holds back the answers, `status` chooses them."""
 
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
@@ -17,6 +17,7 @@ class Counting:
         self.gate = threading.Event()
         self.gate.set()
         self.delay = 0.0
+        self.status: Callable[[str], int] = lambda path: 200
         self.port = 0
         self._guard = threading.Lock()
 
@@ -43,7 +44,7 @@ def counting() -> Iterator[Counting]:
             self.rfile.read(int(self.headers.get("Content-Length", "0")))
             counts.gate.wait(60)
             time.sleep(counts.delay)
-            self.send_response(200)
+            self.send_response(counts.status(self.path))
             self.send_header("Content-Length", "0")
             self.end_headers()
 

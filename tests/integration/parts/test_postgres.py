@@ -1,6 +1,7 @@
 """The Postgres fixtures do to a server what their names say."""
 
 import shutil
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -21,10 +22,11 @@ def test_the_shared_server_answers(postgres: Postgres) -> None:
     assert _on(postgres).execute("select 1") == [(1,)]
 
 
-def test_what_was_committed_survives_a_crash(own_postgres: Server) -> None:
+@pytest.mark.parametrize("blow", [Server.crash, Server.behead])
+def test_what_was_committed_survives_a_crash(own_postgres: Server, blow: Callable[[Server], None]) -> None:
     with _on(own_postgres).connect() as connection:
         connection.execute("create table kept as select 42 as answer")
-        own_postgres.crash()
+        blow(own_postgres)
         with pytest.raises(psycopg.OperationalError):
             connection.execute("select 1")
     assert _on(own_postgres).execute("select answer from kept") == [(42,)]

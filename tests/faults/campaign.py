@@ -1,0 +1,88 @@
+"""Rounds of load and faults on one yard, and after each the invariants over everything there is so far."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import psycopg
+
+from tests.faults.catalogue import INJECTIONS, kinds
+from tests.faults.facts import Facts, gather, settled
+from tests.faults.invariants import Violation, violations
+from tests.faults.load import Submitter
+from tests.faults.plan import Fault, plan
+from tests.faults.storm import Struck, storm
+from tests.faults.yard import Yard
+
+SETTLE = 120.0
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round did and found."""
+
+    number: int
+    struck: list[Struck]
+    submitted: int
+    actions: int
+    stormed: float
+    settled: float
+    found: list[Violation] = field(default_factory=list)
+
+    @property
+    def hits(self) -> Counter[str]:
+        return Counter(each.fault.kind for each in self.struck if each.hit)
+
+
+def campaign(yard: Yard, seed: int, faults: int, a_round: int, load: int) -> Iterator[Round]:
+    """Rounds until the faults are used up, or something does not hold: then what is there is the evidence."""
+    submitter = Submitter(
+        f"postgresql://postgres@127.0.0.1:{yard.submitting.port}/postgres", yard.works, seed
+    )
+    try:
+        for number, planned in enumerate(plan(seed, faults, a_round, kinds(yard)), 1):
+            done = _round(yard, submitter, number, planned, load)
+            yield done
+            if done.found:
+                return
+    finally:
+        submitter.close()
+
+
+def _round(yard: Yard, submitter: Submitter, number: int, planned: list[Fault], load: int) -> Round:
+    began = time.monotonic()
+    submitting = submitter.begin(load, max(fault.at for fault in planned))
+    struck = storm(yard, planned, INJECTIONS)
+    submitting.join(SETTLE)
+    assert not submitting.is_alive(), "the submitter got no answer"
+    stormed = time.monotonic()
+    facts = settle(yard)
+    found = violations(submitter.submitted, facts)
+    return Round(
+        number,
+        struck,
+        submitted=load,
+        actions=len(facts.actions),
+        stormed=stormed - began,
+        settled=time.monotonic() - stormed,
+        found=found,
+    )
+
+
+def settle(yard: Yard, seconds: float = SETTLE) -> Facts:
+    """Wait for the end of everything, but not for ever; the facts as they are then."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        yard.tend()
+        if _tried(lambda: settled(yard)):
+            break
+        time.sleep(0.25)
+    return gather(yard)
+
+
+def _tried(look: Callable[[], bool]) -> bool:
+    try:
+        return look()
+    except psycopg.OperationalError:
+        return False

@@ -1,0 +1,62 @@
+"""The kinds of faults that a yard can suffer, with what each does; where a part is missing, its kinds are too."""
+
+from collections.abc import Mapping
+
+from tests.faults.inject import hooks, host, network, programs, server
+from tests.faults.inject.strike import Injection
+from tests.faults.plan import Kind
+from tests.faults.yard import Yard
+
+INJECTIONS: Mapping[str, Injection] = {
+    "kill": programs.kill,
+    "power cut": programs.power_cut,
+    "freeze": programs.freeze,
+    "backend ended": server.terminate,
+    "backend frozen": server.freeze_backend,
+    "postgres restart": server.restart,
+    "postgres crash": server.crash,
+    "postmaster killed": server.behead,
+    "network cut": network.cut,
+    "half-open": network.silence,
+    "network refuses": network.refuse,
+    "network slow": network.delay,
+    "disk full": host.full_disk,
+    "clock jump": host.clock_jump,
+    "hooks slow": hooks.slow,
+    "hooks fail": hooks.failing,
+    "hooks hang up": hooks.hang_up,
+    "hooks away": hooks.away,
+}
+STARTING = 3.0  # what was killed has to come up before it is killed again, else it is never there
+LONGER = (4.0, 7.0)  # than any time-out: an answer of the server 3 s, a lost worker 3 s, a webhook 2 s
+
+
+def kinds(yard: Yard) -> list[Kind]:
+    """For the plan: who can be hit, how often, for how long."""
+    ours = tuple(yard.programs)
+    connected = tuple(name for name, program in yard.programs.items() if program.network)
+    clocks = tuple(name for name, program in yard.programs.items() if program.clock)
+    return [
+        kind
+        for kind in (
+            Kind("kill", "process", ours, 6, rest=STARTING),
+            Kind("power cut", "process", ours, 2, rest=STARTING),
+            Kind("freeze", "process", ours, 3, LONGER, rest=STARTING),
+            Kind("backend ended", "backend", connected, 8),
+            Kind("backend frozen", "backend", connected, 1, LONGER),
+            Kind("postgres restart", "server", ("postgres",), 1, rest=STARTING),
+            Kind("postgres crash", "server", ("postgres",), 1, rest=STARTING),
+            Kind("postmaster killed", "server", ("postgres",), 1, rest=STARTING),
+            Kind("network cut", "network", (*connected, "submitter"), 6),
+            Kind("half-open", "network", connected, 3, LONGER),
+            Kind("network refuses", "network", connected, 2, (0.5, 2.0)),
+            Kind("network slow", "network", connected, 2, (1.0, 3.0)),
+            Kind("disk full", "disk", ("store",) if yard.disk else (), 2, (1.0, 4.0), rest=STARTING),
+            Kind("clock jump", "clock", clocks, 4, (1.0, 6.0)),
+            Kind("hooks slow", "hooks", ("receivers",), 3, (1.0, 3.0)),
+            Kind("hooks fail", "hooks", ("receivers",), 3, (1.0, 3.0)),
+            Kind("hooks hang up", "hooks", ("receivers",), 3),
+            Kind("hooks away", "hooks", ("receivers",), 2, (0.5, 2.0)),
+        )
+        if kind.targets
+    ]

@@ -1,0 +1,120 @@
+"""What there is after a round: the ledger, the receivers' counts, what is left lying about."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from switchyard.places import Places
+from tests.faults.yard import Yard
+
+ACTIONS = """
+    select a.action_uuid, a.action_name, a.workflow, a.callback, a.parent_uuid, a.idempotency_key, a.parameters,
+      t.status::text, t.run, t.error, t.needs_review, t.ended_at is not null, t.callbacks_due,
+      exists (select from switchyard.inbox i where i.action_uuid = a.action_uuid),
+      exists (select from switchyard.event e where e.action_uuid = a.action_uuid and e.run = t.run
+        and not e.ignored and e.status = t.status and e.detail ? 'archive')
+    from switchyard.action a left join switchyard.thread t using (action_uuid)
+"""
+# Those of threads have the one-bigint form; the bell's and the others' are held by whoever lives.
+LOCKS = "select count(*) from pg_locks where locktype = 'advisory' and objsubid = 1"
+ENTRIES = "select kind, subject, coalesce(error, '') from switchyard.inbox where kind <> 'thread'"
+UNNOTICED = """
+    select kind, coalesce(action_name, ''), worker_id::text from switchyard.worker
+    where ended_at is null and lost_at is null and beat_at < clock_timestamp() - interval '10 s'
+"""
+LOST = "select worker_id::text from switchyard.worker where lost_at is not null"
+OPEN = """
+    select (select count(*) from switchyard.yard) + (select count(*) from switchyard.thread where callbacks_due)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An action and where its thread stands."""
+
+    uuid: UUID
+    name: str
+    workflow: str | None
+    callback: str | None
+    parent: UUID | None
+    key: str | None
+    parameters: dict[str, Any]
+    status: str
+    run: int = 1
+    error: str | None = None
+    needs_review: bool = False
+    ended: bool = True
+    callbacks_due: bool = False
+    in_inbox: bool = False
+    archived: bool = False  # its end says that its record is in the store
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything that the invariants are about."""
+
+    actions: dict[UUID, Action]
+    contradictions: list[str] = field(default_factory=list)
+    locks: int = 0
+    entries: list[tuple[str, str, str]] = field(default_factory=list)
+    lost: set[str] = field(default_factory=set)
+    unnoticed: list[str] = field(default_factory=list)
+    arrived: Counter[UUID] = field(default_factory=Counter)
+    taken: Counter[UUID] = field(default_factory=Counter)
+    starts: Counter[str] = field(default_factory=Counter)
+    left_over: list[str] = field(default_factory=list)
+    records_missing: list[UUID] = field(default_factory=list)
+    strange_ends: list[str] = field(default_factory=list)
+
+
+def gather(yard: Yard) -> Facts:
+    """All of it, as it is now."""
+    database = yard.database
+    actions = {row[0]: Action(*row) for row in database.execute(ACTIONS)}
+    return Facts(
+        actions,
+        contradictions=[str(row) for row in database.execute("select * from switchyard.verify()")],
+        locks=locks(yard),
+        entries=[(kind, subject, error) for kind, subject, error in database.execute(ENTRIES)],
+        lost={worker for (worker,) in database.execute(LOST)},
+        unnoticed=unnoticed(yard),
+        arrived=_by_uuid(yard.receivers.arrived),
+        taken=_by_uuid(yard.receivers.taken),
+        starts=Counter(yard.starts.read_text().splitlines()),
+        left_over=left_over(yard),
+        records_missing=[a.uuid for a in actions.values() if a.archived and not _recorded(yard, a)],
+        strange_ends=[end for program in yard.programs.values() for end in program.strange_ends],
+    )
+
+
+def settled(yard: Yard) -> bool:
+    """Whether everything has come to its end, as far as can be told."""
+    ((still_open,),) = yard.database.execute(OPEN)
+    return still_open == 0 and locks(yard) == 0 and not left_over(yard) and not unnoticed(yard)
+
+
+def locks(yard: Yard) -> int:
+    ((count,),) = yard.database.execute(LOCKS)
+    return int(count)
+
+
+def unnoticed(yard: Yard) -> list[str]:
+    """Workers that are silent and that nobody has missed."""
+    return [" ".join(row) for row in yard.database.execute(UNNOTICED)]
+
+
+def left_over(yard: Yard) -> list[str]:
+    """Executions that nobody has forgotten at their backend."""
+    return [f"in the spool: {path.name}" for path in yard.spool.iterdir() if path.is_dir()]
+
+
+def _recorded(yard: Yard, action: Action) -> bool:
+    return yard.store.size(Places(action.uuid, action.run).workflow) is not None
+
+
+def _by_uuid(paths: Counter[str]) -> Counter[UUID]:
+    counts: Counter[UUID] = Counter()
+    for path, count in paths.copy().items():
+        counts[UUID(path.split("/")[2])] += count
+    return counts

@@ -1,0 +1,5 @@
+"""What each kind of fault does, a file a sort.
+
+An injection strikes at once and returns what heals it; it raises `Missed` where there was nothing to hit, and
+such a fault is not counted.
+"""

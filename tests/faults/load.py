@@ -1,0 +1,92 @@
+"""A seeded submitter: it remembers what it asked for, and asks again until it was told that it is there.
+
+A commit whose answer was lost may have happened; the idempotency key makes asking again safe. So whatever the
+submitter was given an id for exists once, and it can say afterwards what should have become of it.
+"""
+
+import json
+import random
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+from uuid import UUID
+
+import psycopg
+
+from tests.faults.works import Parameters, Work
+
+SUBMIT: LiteralString = """
+    select switchyard.submit(%s, %s, workflow => %s, correlation_id => %s, idempotency_key => %s, callbacks => %s)
+"""
+CANCEL: LiteralString = "select switchyard.cancel(%s, 'the campaign', 'it was to be canceled')"
+PAUSE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One thing that was asked for, under a key that nothing else has."""
+
+    key: str
+    work: Work
+    parameters: Parameters
+
+
+class Submitter:
+    """Submits in a thread of its own; `submitted` grows as the ledger confirms."""
+
+    def __init__(self, url: str, works: Sequence[Work], seed: int) -> None:
+        self._url = f"{url}?connect_timeout=3&application_name=submitter"
+        self._works = works
+        self._chance = random.Random(f"load {seed}")
+        self._connection: psycopg.Connection[Any] | None = None
+        self._number = 0
+        self.submitted: dict[UUID, Asked] = {}
+        self.repeated = 0
+
+    def begin(self, count: int, seconds: float) -> threading.Thread:
+        """`count` things, spread over that time; join the thread to know that all are in the ledger."""
+        chosen = [self._next() for _ in range(count)]
+        thread = threading.Thread(target=self._submit_all, args=(chosen, seconds), daemon=True)
+        thread.start()
+        return thread
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+    def _next(self) -> Asked:
+        work = self._chance.choices(self._works, [work.share for work in self._works])[0]
+        self._number += 1
+        return Asked(f"{work.name}-{self._number}", work, work.make(self._chance, self._number))
+
+    def _submit_all(self, chosen: Sequence[Asked], seconds: float) -> None:
+        began = time.monotonic()
+        for place, asked in enumerate(chosen):
+            time.sleep(max(0.0, began + seconds * place / len(chosen) - time.monotonic()))
+            work = asked.work
+            own = json.dumps(work.callbacks) if work.callbacks else None
+            parameters = json.dumps(asked.parameters)
+            uuid = self._told(
+                SUBMIT, work.action, parameters, work.workflow, f"c-{asked.key}", asked.key, own
+            )
+            self.submitted[UUID(str(uuid))] = asked
+            if work.cancel:
+                self._told(CANCEL, uuid)
+
+    def _told(self, statement: LiteralString, *values: object) -> Any:
+        """The answer, however often it takes."""
+        while True:
+            try:
+                if self._connection is None or self._connection.closed:
+                    self._connection = psycopg.connect(self._url, autocommit=True)
+                row = self._connection.execute(statement, values).fetchone()
+            except psycopg.OperationalError:
+                self.close()
+                self._connection = None
+                self.repeated += 1
+                time.sleep(PAUSE)
+            else:
+                assert row is not None
+                return row[0]

@@ -1,0 +1,48 @@
+"""The receivers of the webhooks: they count what arrives and what they take, and can be slow, broken or away."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.acceptance.conductor.counting import Counting, counting
+from tests.parts.proxy import Proxy
+
+REFUSALS = 2  # how often a flaky one says no
+
+
+class Receivers:
+    """All of them, behind one network; the path says whose webhook it is and what its receiver is like."""
+
+    def __init__(self, counts: Counting, network: Proxy) -> None:
+        self._counts = counts
+        self.network = network
+        self.url = f"http://127.0.0.1:{network.port}"
+        self.taken: Counter[str] = Counter()
+        self.failing = False
+        counts.status = self._status
+
+    @property
+    def arrived(self) -> Counter[str]:
+        """How often each path was asked for."""
+        return self._counts.seen
+
+    def slow(self, seconds: float) -> None:
+        self._counts.delay = seconds
+
+    def _status(self, path: str) -> int:
+        if self.failing:
+            return 503
+        how = path.rsplit("/", 1)[1]
+        if how == "refuse":
+            return 400
+        if how == "fail" or (how == "flaky" and self._counts.seen[path] <= REFUSALS):
+            return 500
+        self.taken[path] += 1
+        return 200
+
+
+@contextmanager
+def receivers() -> Iterator[Receivers]:
+    """Started ones."""
+    with counting() as counts, Proxy(counts.port) as network:
+        yield Receivers(counts, network)

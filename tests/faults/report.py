@@ -1,0 +1,84 @@
+"""What a campaign did and found: a table for people, a line of JSON for programs, a line of the log."""
+
+import csv
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.faults.campaign import Round
+from tests.faults.invariants import Violation
+
+LOG = Path(__file__).parent / "log.csv"
+COLUMNS = ("date", "commit", "seed", "faults", "violations", "rounds", "actions", "minutes", "kinds")
+
+
+def show_round(console: Console, done: Round, of: int) -> None:
+    missed = sum(not each.hit for each in done.struck)
+    console.print(
+        f"round {done.number}: {len(done.struck) - missed} faults ({missed} hit nothing) in {done.stormed:.0f} s, "
+        f"settled in {done.settled:.0f} s; {of} faults, {done.actions} actions so far, "
+        f"{len(done.found)} violations"
+    )
+
+
+def show(console: Console, rounds: Sequence[Round], missing: dict[str, str]) -> None:
+    """The table of all rounds, and what was found."""
+    hits = sum((done.hits for done in rounds), Counter[str]())
+    missed = Counter(each.fault.kind for done in rounds for each in done.struck if not each.hit)
+    table = Table("fault", "hit", "hit nothing")
+    for kind in sorted(hits | missed):
+        table.add_row(kind, str(hits[kind]), str(missed[kind] or ""))
+    table.add_section()
+    table.add_row("all", str(hits.total()), str(missed.total() or ""))
+    console.print(table)
+    for part, why in missing.items():
+        console.print(f"left out, for want of {part}: {why}")
+    for violation in found(rounds):
+        console.print(f"VIOLATION {violation.rule}: {violation.text}", markup=False)
+
+
+def found(rounds: Sequence[Round]) -> list[Violation]:
+    return [violation for done in rounds for violation in done.found]
+
+
+def entry(seed: int, rounds: Sequence[Round], seconds: float) -> dict[str, str | int | float]:
+    """One run, as the log has it."""
+    hits = sum((done.hits for done in rounds), Counter[str]())
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit(),
+        "seed": seed,
+        "faults": hits.total(),
+        "violations": len(found(rounds)),
+        "rounds": len(rounds),
+        "actions": rounds[-1].actions if rounds else 0,
+        "minutes": round(seconds / 60, 1),
+        "kinds": len(hits),
+    }
+
+
+def append(run: dict[str, str | int | float]) -> None:
+    """Add the run to the committed log."""
+    with LOG.open("a", newline="") as file:
+        csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(run)
+
+
+def as_json(run: dict[str, str | int | float]) -> str:
+    return json.dumps(run)
+
+
+def commit() -> str:
+    """What was tested; a + where files differ from it."""
+    shown = subprocess.run(
+        ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return shown.stdout.strip() or "unknown"
