@@ -10,12 +10,13 @@ _WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate
 
 async def take(content: StreamReader, limit: int, into: bytearray) -> bool:
     """Read into `into` up to `limit` bytes; whether that was all. If it breaks off, what was read stays."""
-    while not content.at_eof():
+    if content.is_eof():  # all of it came with the head, as short answers do
+        into += content.read_nowait()
+    while not content.at_eof() and len(into) <= limit:
         into += await content.read(min(CHUNK, limit + 1 - len(into)))
-        if len(into) > limit:
-            del into[limit:]
-            return False
-    return True
+    whole = len(into) <= limit
+    del into[limit:]
+    return whole
 
 
 def unpacked(data: bytes, encoding: str, limit: int) -> tuple[bytes, str | None]:

@@ -9,6 +9,7 @@ import os
 import ssl
 
 import aiohttp
+from aiohttp.http import HttpProcessingError
 from yarl import URL
 
 from conductor.handlers.http.resolver import AddressError
@@ -16,7 +17,7 @@ from conductor.handlers.http.url import UrlError
 
 
 class Interrupted(aiohttp.ClientError):
-    """The connection ended before the answer came; aiohttp repeats no request for an error of this type."""
+    """The connection ended before the answer came."""
 
 
 class Fault(Exception):  # noqa: N818 - a fault of the other side, told as an outcome
@@ -28,7 +29,7 @@ class Fault(Exception):  # noqa: N818 - a fault of the other side, told as an ou
         self.refused = refused
 
 
-EXPECTED = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
+EXPECTED = (aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError, ValueError)
 
 
 def fault_of(error: BaseException, url: URL, seconds: float) -> Fault:
@@ -63,9 +64,9 @@ def _unanswered(error: BaseException, seconds: float) -> str:
         return "nothing came for the read time-out"
     if isinstance(error, TimeoutError):
         return f"no answer within {seconds:g} s"
-    if isinstance(error, Interrupted):
+    if isinstance(error, Interrupted | aiohttp.ClientOSError | aiohttp.ServerDisconnectedError):
         return "the connection ended before the answer"
-    if isinstance(error, aiohttp.ClientResponseError):
+    if isinstance(error, HttpProcessingError):
         return f"the answer is no HTTP that can be read: {error.message.splitlines()[0][:120]}"
     return f"the exchange failed ({type(error).__name__})"
 

@@ -16,7 +16,7 @@ _RESERVED = re.compile(
 )
 
 
-_ALWAYS = {"Accept-Encoding": "identity", "User-Agent": "switchyard"}
+_ALWAYS = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "switchyard"}
 
 
 class HeaderError(ValueError):

@@ -1,0 +1,178 @@
+"""P4: signed webhooks a second through a whole conductor, beside a bare aiohttp loop to the same server, in turns.
+
+    python -m benchmarks.http.conduct [--rounds 5] [--count 4000] [--in-flight 50] [--soak 200000]
+
+The conductor is the spawned command with a Postgres and a store of its own, all on the same processors: it
+claims, renders, signs, vets, sends, judges, keeps every transcript durably and writes every outcome. The bare
+loop posts the same JSON, as many at once, and reads the answer. `--soak` delivers that many more and tells the
+conductor's resident memory on the way.
+"""
+
+import argparse
+import asyncio
+import base64
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+import yaml
+from psycopg.types.json import Jsonb
+
+from benchmarks import effort
+from benchmarks.http.bare import PARAMETERS, Turn, post_all, receiver
+from benchmarks.report import Figure, publish
+from benchmarks.server import fresh, server
+from switchyard.ledger import migrate
+
+SUBMIT = (
+    "insert into switchyard.action (action_name, parameters, correlation_id)"
+    " select 'webhook', %s, 'bench' from generate_series(1, %s)"
+)
+LEFT = "select exists (select from switchyard.yard where status <= 'BACKOFF')"
+FAILED = "select count(*) from switchyard.event where status <> 'SUCCESSFUL' or detail -> 'transcript' is null"
+PATIENCE = 600.0
+
+
+def config(url: str, folder: Path, in_flight: int) -> dict[str, Any]:
+    """As a deployment would have it."""
+    webhook = {
+        "type": "http",
+        "concurrency": in_flight,
+        "allow_networks": ["127.0.0.0/8"],
+        "request": {
+            "url": url,
+            "headers": {"Authorization": "Bearer {{ secrets.partner }}"},
+            "body": {
+                "id": "{{ action.uuid }}",
+                "status": "{{ parameters.status }}",
+                "data": "{{ parameters }}",
+            },
+            "sign": {"secrets": ["env:BENCH_SECRET"]},
+        },
+    }
+    return {
+        "database": {"url": "env:DATABASE_URL"},
+        "store": f"file://{folder}/store",
+        "conductor": {"health": {"port": None}},
+        "secrets": {"partner": "env:BENCH_PARTNER"},
+        "actions": {"webhook": webhook},
+    }
+
+
+class Conducting:
+    """A conductor that runs, and the ledger that it serves."""
+
+    def __init__(self, process: subprocess.Popen[bytes], ledger: psycopg.Connection[Any], pid: int) -> None:
+        self.process, self._ledger, self._postgres = process, ledger, pid
+
+    def deliver(self, count: int) -> tuple[Turn, float]:
+        """So many, from the word go to the last outcome; and the microseconds that Postgres spent on each."""
+        self._ledger.execute("select switchyard.pause('webhook', 'bench', 'until all are there')")
+        self._ledger.execute(SUBMIT, (Jsonb(PARAMETERS), count))
+        cpu, postgres = effort.seconds([self.process.pid]), effort.seconds([self._postgres])
+        began = time.perf_counter()
+        self._ledger.execute("select switchyard.resume('webhook', 'bench', 'go')")
+        while self._ledger.execute(LEFT).fetchone() == (True,):
+            assert self.process.poll() is None, "the conductor ended"
+            assert time.perf_counter() - began < PATIENCE, "the deliveries do not end"
+            time.sleep(0.01)
+        rate = count / (time.perf_counter() - began)
+        cpu, postgres = effort.seconds([self.process.pid]) - cpu, effort.seconds([self._postgres]) - postgres
+        return Turn(rate, cpu / count * 1e6), postgres / count * 1e6
+
+    def resident(self) -> float:
+        """MiB of the conductor."""
+        return float(psutil.Process(self.process.pid).memory_info().rss) / 2**20
+
+    def check(self) -> None:
+        """Every delivery succeeded and has its transcript."""
+        assert self._ledger.execute(FAILED).fetchone() == (0,)
+
+
+@contextmanager
+def conducting(url: str, in_flight: int) -> Iterator[Conducting]:
+    """`conductor run` on a fresh database, serving."""
+    with server() as on, tempfile.TemporaryDirectory(prefix="switchyard-bench-") as folder:
+        database = fresh(on)
+        migrate.upgrade(database)
+        file = Path(folder) / "switchyard.yaml"
+        file.write_text(yaml.safe_dump(config(url, Path(folder), in_flight)))
+        environ = {
+            **os.environ,
+            "DATABASE_URL": database,
+            "BENCH_PARTNER": "a-partner-token",
+            "BENCH_SECRET": "whsec_" + base64.b64encode(bytes(range(32))).decode(),
+        }
+        command: list[str | Path] = [Path(sys.executable).parent / "conductor", "run", "-c", file]
+        process = subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL)
+        try:
+            with psycopg.connect(database, autocommit=True) as ledger:
+                while ledger.execute("select count(*) from switchyard.worker").fetchone() != (1,):
+                    assert process.poll() is None, "the conductor ended"
+                    time.sleep(0.05)
+                yield Conducting(process, ledger, on.process.pid)
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+async def measure(rounds: int, count: int, in_flight: int, soak: int) -> None:
+    """Both sides in turns, so that whatever else the machine does weighs on both alike."""
+    async with receiver() as url:
+        with conducting(url, in_flight) as conductor:
+            for warm in (True, False):
+                turns = [
+                    (await post_all(url, count, in_flight), *await asyncio.to_thread(conductor.deliver, count))
+                    for _ in range(1 if warm else rounds)
+                ]
+            memory = [conductor.resident()]
+            for _ in range(soak // 10_000):
+                await asyncio.to_thread(conductor.deliver, 10_000)
+                memory.append(conductor.resident())
+            conductor.check()
+    report(turns, memory)
+
+
+def report(turns: list[tuple[Turn, Turn, float]], memory: list[float]) -> None:
+    """Medians over the turns; the ratio is that of neighbouring turns."""
+    median = statistics.median
+    figures = [
+        Figure("bare loop", median(bare.rate for bare, _, _ in turns), "deliveries/s"),
+        Figure("conductor", median(ours.rate for _, ours, _ in turns), "deliveries/s"),
+        Figure("ratio", median(ours.rate / bare.rate for bare, ours, _ in turns), "x", at_least=0.7),
+        Figure("bare loop, processor", median(bare.cpu for bare, _, _ in turns), "us/delivery"),
+        Figure("conductor, processor", median(ours.cpu for _, ours, _ in turns), "us/delivery"),
+        Figure("Postgres, processor", median(postgres for _, _, postgres in turns), "us/delivery"),
+        Figure("resident", memory[-1], "MiB"),
+    ]
+    if len(memory) > 1:
+        # What the first 10,000 leave warm (pools, caches, arenas) is no leak; what grows after them is.
+        figures.append(Figure("resident, growth after the first 10,000", memory[-1] - memory[1], "MiB", at_most=5))
+        print(json.dumps({"resident_mib": [round(size, 1) for size in memory]}))
+    publish("P4 webhooks", figures)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--count", type=int, default=4000)
+    parser.add_argument("--in-flight", type=int, default=50)
+    parser.add_argument("--soak", type=int, default=0)
+    asyncio.run(measure(**vars(parser.parse_args())))
+
+
+if __name__ == "__main__":
+    main()
