@@ -78,7 +78,7 @@ test-containers: setup ## the tests marked database, in a container's Postgres a
 
 .PHONY: bench faults
 bench: setup ## every figure beside its peers or its floor; results/ (an hour; one: make bench ONLY=ledger.bulk)
-	@for one in $${ONLY:-ledger.history ledger.bell ledger.bulk drain latency http.deliver completion assessment}; do \
+	@for one in $${ONLY:-ledger.history ledger.bell ledger.bulk drain latency http.deliver http.conduct completion assessment}; do \
 	  echo "== $$one"; $(BIN)/python -m benchmarks.$$one || exit 1; done
 FAULTS ?= 200
 faults: setup ## kill, stop, cut and fill everything under load, then check that nothing was lost (FAULTS=200 SEED=7 LOG=1)

@@ -21,6 +21,20 @@ def detail(value: Mapping[str, Any]) -> str | None:
     """The detail as JSON text that jsonb takes; None where there is nothing to say."""
     if not value:
         return None
+    try:
+        written = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        return _cleaned(value)
+    return written if _is_clean(written) else _cleaned(value)
+
+
+def _is_clean(written: str) -> bool:
+    """Short and plain, as nearly every detail is: nothing in it can be too long, too deep, or no Unicode."""
+    shallow = written.count("{") + written.count("[") <= DEEPEST
+    return len(written) <= 1_024 and written.isascii() and shallow and "\\u0000" not in written
+
+
+def _cleaned(value: Mapping[str, Any]) -> str:
     written = json.dumps(_plain(value, 0), ensure_ascii=False, allow_nan=False)
     if len(written) > LONGEST_DETAIL:
         return json.dumps({"cut": text(written, 1_024), "length": len(written)}, ensure_ascii=False)

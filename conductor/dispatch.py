@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from uuid import UUID
 
+from conductor.deadlines import Deadlines
 from conductor.handler import Handler, Work
 from switchyard.outcome import Outcome, Retry
-from switchyard.runtime.log import bound, get_logger
+from switchyard.runtime.log import bind, get_logger
 from switchyard.runtime.tracing import Step, span
 
 log = get_logger(__name__)
@@ -32,7 +33,8 @@ class Flights:
 
     def __init__(self, handler: Handler, timeout: float, landed: Callable[[], None]) -> None:
         self._handler = handler
-        self._timeout = timeout
+        self._seconds = timeout + getattr(handler, "overtime", 0.0)
+        self._deadlines = Deadlines(self._seconds)
         self._tell = landed
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
         self._flying: dict[UUID, tuple[Work, int]] = {}
@@ -90,8 +92,8 @@ class Flights:
 
     async def _fly(self, work: Work, lock: int) -> None:
         began = time.perf_counter()
-        with bound(correlation_id=work.correlation_id, action_uuid=work.uuid):
-            outcome = await self._outcome(work)
+        bind(correlation_id=work.correlation_id, action_uuid=work.uuid)
+        outcome = await self._outcome(work)
         if self._flying.pop(work.uuid, None) is None:
             return  # abandoned meanwhile: somebody else has it now
         del self._tasks[work.uuid]
@@ -103,10 +105,10 @@ class Flights:
     async def _outcome(self, work: Work) -> Outcome:
         with _traced(work) as step:
             try:
-                async with asyncio.timeout(self._timeout):
+                with self._deadlines.limit():
                     outcome = await self._handler.dispatch(work)
             except TimeoutError:
-                outcome = Retry(f"no outcome within {self._timeout:g} s")
+                outcome = Retry(f"no outcome within {self._seconds:g} s")
             except Exception as error:
                 log.exception("a dispatch raised", action=work.action_name)
                 outcome = Retry(f"{type(error).__name__}: {error}")

@@ -36,7 +36,11 @@ class Work:
 
 @runtime_checkable
 class Handler(Protocol):
-    """Dispatches one action. Cancelling `dispatch` tells it to stop: its outcome will not be written."""
+    """Dispatches one action. Cancelling `dispatch` tells it to stop: its outcome will not be written.
+
+    A dispatch is cancelled after the action's `timeout`. A handler that keeps the time itself, and afterwards
+    needs a while to say what came of it, may have an attribute `overtime`: so many seconds more.
+    """
 
     async def start(self) -> None:
         """Open what all dispatches share; raises where it can never work."""

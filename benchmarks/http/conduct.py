@@ -39,7 +39,9 @@ SUBMIT = (
     " select 'webhook', %s, 'bench' from generate_series(1, %s)"
 )
 LEFT = "select exists (select from switchyard.yard where status <= 'BACKOFF')"
-FAILED = "select count(*) from switchyard.event where status <> 'SUCCESSFUL' or detail -> 'transcript' is null"
+FAILED = (
+    "select count(*) from switchyard.event where status <> 'SUCCESSFUL' or detail -> 'transcript' is null"
+)
 PATIENCE = 600.0
 
 
@@ -132,7 +134,10 @@ async def measure(rounds: int, count: int, in_flight: int, soak: int) -> None:
         with conducting(url, in_flight) as conductor:
             for warm in (True, False):
                 turns = [
-                    (await post_all(url, count, in_flight), *await asyncio.to_thread(conductor.deliver, count))
+                    (
+                        await post_all(url, count, in_flight),
+                        *await asyncio.to_thread(conductor.deliver, count),
+                    )
                     for _ in range(1 if warm else rounds)
                 ]
             memory = [conductor.resident()]
@@ -157,7 +162,9 @@ def report(turns: list[tuple[Turn, Turn, float]], memory: list[float]) -> None:
     ]
     if len(memory) > 1:
         # What the first 10,000 leave warm (pools, caches, arenas) is no leak; what grows after them is.
-        figures.append(Figure("resident, growth after the first 10,000", memory[-1] - memory[1], "MiB", at_most=5))
+        figures.append(
+            Figure("resident, growth after the first 10,000", memory[-1] - memory[1], "MiB", at_most=5)
+        )
         print(json.dumps({"resident_mib": [round(size, 1) for size in memory]}))
     publish("P4 webhooks", figures)
 

@@ -1,9 +1,9 @@
-"""P4: signed webhooks a second through the handler, beside a bare aiohttp loop to the same server, in turns.
+"""P4 without the ledger: signed webhooks a second through the handler alone, beside a bare aiohttp loop.
 
-    python -m benchmarks.http.deliver [--rounds 15] [--count 500] [--soak 200000]
+    python -m benchmarks.http.deliver [--rounds 15] [--count 500]
 
 The handler renders, signs, vets, sends, judges, and keeps every transcript durably; the bare loop posts the
-same JSON and reads the answer. `--soak` delivers that many more and prints the resident memory on the way.
+same JSON and reads the answer. `benchmarks.http.conduct` has the whole conductor.
 """
 
 import argparse
@@ -12,19 +12,14 @@ import base64
 import json
 import os
 import statistics
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from types import SimpleNamespace
 from uuid import uuid4
 
-import aiohttp
-
+from benchmarks.http.bare import PARAMETERS, Turn, post_all, receiver
 from conductor.handler import HandlerContext, Work
 from conductor.handlers.http import HttpHandler
 from switchyard.config.actions.http import HttpAction
@@ -32,28 +27,6 @@ from switchyard.outcome import Success
 from switchyard.store import open_store
 
 IN_FLIGHT = 50
-PARAMETERS = {"total": 12.5, "status": "SUCCESSFUL", "items": list(range(20)), "note": "x" * 300}
-
-
-@asynccontextmanager
-async def receiver() -> AsyncIterator[str]:
-    """A server process; its URL."""
-    command = [sys.executable, "-m", "benchmarks.http.server"]
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
-    assert process.stdout is not None
-    assert process.stdin is not None
-    yield f"http://127.0.0.1:{(await process.stdout.readline()).decode().strip()}/hook"
-    process.stdin.close()
-    await process.wait()
-
-
-@dataclass(frozen=True)
-class Turn:
-    """Deliveries a second, and microseconds of this process's CPU for each."""
-
-    rate: float
-    cpu: float
 
 
 async def timed(count: int, deliver: Callable[[Work], Awaitable[None]]) -> Turn:
@@ -100,13 +73,7 @@ def work() -> Work:
     return Work(uuid4(), 1, 1, False, "webhook", None, None, None, PARAMETERS, "corr", datetime.now(UTC))
 
 
-def resident() -> float:
-    """MiB of this process."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-async def measure(rounds: int, count: int, soak: int) -> dict[str, object]:
+async def measure(rounds: int, count: int) -> dict[str, object]:
     """Both sides in turns, short ones, so that whatever else the machine does weighs on both alike."""
     os.environ["BENCH_SECRET"] = "whsec_" + base64.b64encode(bytes(range(32))).decode()
     async with receiver() as url:
@@ -115,31 +82,21 @@ async def measure(rounds: int, count: int, soak: int) -> dict[str, object]:
             context = HandlerContext(config, open_store(f"file://{folder}"), {"partner": "a-partner-token"})
             handler = HttpHandler("webhook", webhook(url), context)
             await handler.start()
-            async with aiohttp.ClientSession() as session:
 
-                async def bare(one: Work) -> None:
-                    body = {"id": str(one.uuid), "status": PARAMETERS["status"], "data": PARAMETERS}
-                    async with session.post(url, json=body) as response:
-                        assert response.status == 200
-                        await response.read()
+            async def deliver(one: Work) -> None:
+                outcome = await handler.dispatch(one)
+                assert isinstance(outcome, Success), outcome
+                assert "transcript" in outcome.detail, outcome
 
-                async def ours(one: Work) -> None:
-                    outcome = await handler.dispatch(one)
-                    assert isinstance(outcome, Success), outcome
-                    assert "transcript" in outcome.detail, outcome
-
-                for side in (bare, ours):
-                    await timed(count, side)
-                turns = [(await timed(count, bare), await timed(count, ours)) for _ in range(rounds)]
-                memory = [resident()]
-                for _ in range(soak // 20_000):
-                    await timed(20_000, ours)
-                    memory.append(resident())
+            turns = [
+                (await post_all(url, count, IN_FLIGHT), await timed(count, deliver))
+                for _ in range(rounds + 1)
+            ][1:]  # the first warms up
             await handler.close()
-    return report(turns, memory)
+    return report(turns)
 
 
-def report(turns: list[tuple[Turn, Turn]], memory: list[float]) -> dict[str, object]:
+def report(turns: list[tuple[Turn, Turn]]) -> dict[str, object]:
     """Medians over the turns; the ratio is that of neighbouring turns."""
     median = statistics.median
     return {
@@ -149,7 +106,6 @@ def report(turns: list[tuple[Turn, Turn]], memory: list[float]) -> dict[str, obj
         "bare_cpu_us": round(median(bare.cpu for bare, _ in turns)),
         "handler_cpu_us": round(median(ours.cpu for _, ours in turns)),
         "cpu_ratio": round(median(bare.cpu / ours.cpu for bare, ours in turns), 3),
-        "resident_mib": [round(size, 1) for size in memory],
     }
 
 
@@ -160,7 +116,6 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--count", type=int, default=500)
-    parser.add_argument("--soak", type=int, default=0)
     print(json.dumps(asyncio.run(measure(**vars(parser.parse_args()))), indent=2))
 
 

@@ -20,7 +20,7 @@ from switchyard.transcript import FIELD, transcript_key
 LARGEST_GROUP = 256
 LARGEST_BYTES = 8 * 2**20
 WRITERS = 1
-PATIENCE = 30.0  # seconds
+PATIENCE = 10.0  # seconds
 LINGER = 0.005  # seconds; a transcript that is alone never waits
 
 

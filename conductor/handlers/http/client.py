@@ -1,6 +1,5 @@
 """One HTTP exchange: vetted, bounded in time and size, and sent once."""
 
-import asyncio
 import ssl
 import time
 from collections.abc import Coroutine
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
+from conductor.deadlines import Deadlines, Limit
 from conductor.handlers.http.address import Policy
 from conductor.handlers.http.answer import Answer
 from conductor.handlers.http.body import take, unpacked
@@ -67,6 +67,7 @@ class Client:
             "max_field_size": line,
             "max_headers": HEADER_LINES,
         }
+        self._deadlines = Deadlines(limits.total)
         self._connect = self._connect_within(limits.total)
 
     def _connect_within(self, seconds: float) -> aiohttp.ClientTimeout:
@@ -81,11 +82,11 @@ class Client:
     def send(self, request: Outgoing) -> Coroutine[Any, Any, Answer]:
         """The answer, after the redirects that are allowed; Fault where there is none."""
         if not self._limits.redirects:
-            return self._exchange(request, self._limits.total, self._connect)
+            return self._exchange(request, self._deadlines.limit(), self._connect)
         return self._followed(request, time.monotonic() + self._limits.total)
 
     async def _followed(self, request: Outgoing, deadline: float) -> Answer:
-        answer = await self._exchange(request, self._limits.total, self._connect)
+        answer = await self._exchange(request, self._deadlines.limit(), self._connect)
         for _ in range(self._limits.redirects):
             try:
                 hop = next_hop(request, answer.status, answer.headers.get("location"))
@@ -96,21 +97,21 @@ class Client:
             hops, request = [*answer.hops, hop.shown_url], hop
             left = max(deadline - time.monotonic(), 0.001)
             try:
-                answer = await self._exchange(request, left, self._connect_within(left))
+                answer = await self._exchange(request, Deadlines(left).limit(), self._connect_within(left))
             except Fault as fault:
                 fault.sent = True  # the hop before went out
                 raise
             answer.hops = hops
         return answer
 
-    async def _exchange(self, request: Outgoing, seconds: float, connect: aiohttp.ClientTimeout) -> Answer:
+    async def _exchange(self, request: Outgoing, limit: Limit, connect: aiohttp.ClientTimeout) -> Answer:
         """One request and its answer."""
         answer: Answer | None = None
         try:
             self._resolver.admit_literal(request.url)
             route = self._routes(request.url)
             data = written(request, route.headers["Host"], close=not self._reuse)
-            async with asyncio.timeout(seconds):
+            with limit:
                 connection = await self._connected(route, connect)
                 try:
                     protocol = connection.protocol

@@ -11,7 +11,7 @@ from typing import Any
 
 from conductor.handler import Work
 from conductor.handlers.http.answer import Answer
-from conductor.handlers.http.archive import Archive
+from conductor.handlers.http.archive import PATIENCE, Archive
 from conductor.handlers.http.client import Client
 from conductor.handlers.http.fault import Fault
 from conductor.handlers.http.outgoing import Outgoing
@@ -25,6 +25,7 @@ from switchyard.outcome import Failed, Invalid, Outcome, Retry, Success
 from switchyard.store import Store
 
 LONGEST_DELAY = 86_400.0  # nobody may park an action for longer than a day
+OVERTIME = PATIENCE + 2.0  # seconds; what was answered in time must not be lost to a slow store
 _EXCERPT = 200
 
 

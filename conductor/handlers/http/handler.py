@@ -8,7 +8,7 @@ import time
 
 from conductor.handler import HandlerContext, Work
 from conductor.handlers.http.answer import Answer
-from conductor.handlers.http.courier import Courier, invalid
+from conductor.handlers.http.courier import OVERTIME, Courier, invalid
 from conductor.handlers.http.request import RequestTemplate
 from conductor.handlers.http.rules import Verdict, compiled, verdict
 from conductor.handlers.http.settings import authorization, secret_text, secret_texts
@@ -21,6 +21,8 @@ LONG_BODY = 32 * 1024  # expressions over more than this are looked at beside th
 
 class HttpHandler:
     """Delivers webhooks and calls APIs."""
+
+    overtime = OVERTIME
 
     def __init__(self, name: str, action: HttpAction, context: HandlerContext) -> None:
         self.name = name

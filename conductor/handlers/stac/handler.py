@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from conductor.handler import HandlerContext, Work
-from conductor.handlers.http.courier import Courier, Exchange, invalid
+from conductor.handlers.http.courier import OVERTIME, Courier, Exchange, invalid
 from conductor.handlers.http.outgoing import Outgoing
 from conductor.handlers.http.request import RequestError
 from conductor.handlers.http.rules import Verdict
@@ -27,6 +27,8 @@ _GONE = 404
 
 class StacHandler:
     """Publishes items to a STAC API with the Transaction extension."""
+
+    overtime = OVERTIME
 
     def __init__(self, name: str, action: StacAction, context: HandlerContext) -> None:
         self.name = name

@@ -2,20 +2,23 @@
 
 import asyncio
 import threading
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from conductor.handlers.http import archive
+from conductor.handlers.http import HttpHandler, archive
 from conductor.handlers.http.archive import Archive
 from switchyard.errors import StoreUnavailable
 from switchyard.outcome import Success
 from switchyard.store import open_store
 from switchyard.store.file import FileStore
 from switchyard.transcript import read_transcript
-from tests.integration.conductor.http.making import handler, kept, work
-from tests.integration.conductor.http.servers import counting
+from tests.integration.conductor.http.corpus.case import silence
+from tests.integration.conductor.http.making import action, context, handler, kept, work
+from tests.integration.conductor.http.servers import CountingServer, counting, raw
+from tests.integration.conductor.yard import Yard
 
 
 class Gate(FileStore):
@@ -111,3 +114,35 @@ async def test_a_store_that_is_full_or_hangs(tmp_path: Path, monkeypatch: pytest
     told = await Archive(hanging).keep(work(), lambda: b"{}")
     hanging.gate.set()
     assert "did not answer within" in told["transcript_error"]
+
+
+async def test_an_answer_in_time_counts_however_long_the_store_takes(
+    tmp_path: Path, yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The action's time is over before the store's patience is: the delivery stands, and is not repeated."""
+    monkeypatch.setattr(archive, "PATIENCE", 1.0)
+    hanging = Gate(tmp_path)
+    plain = context(tmp_path)
+    server = CountingServer()
+    async with counting(server):
+        request = {"url": server.url}
+        made = HttpHandler("webhook", action(request=request), replace(plain, store=hanging))
+        await made.start()
+        [uuid] = yard.submit()
+        await yard.drain(yard.line(made, timeout="300ms"))
+        hanging.gate.set()
+        await made.close()
+    assert yard.events(uuid) == [("SUCCESSFUL", 1, False)]
+    assert len(server.asked) == 1
+
+
+async def test_a_server_that_does_not_answer_in_time_leaves_a_transcript(tmp_path: Path, yard: Yard) -> None:
+    async with raw(silence) as server:
+        made = HttpHandler("webhook", action(request={"url": server.url}, timeout="300ms"), context(tmp_path))
+        await made.start()
+        yard.submit()
+        await yard.drain(yard.line(made, timeout="300ms", retry={"base": "1h", "max": "1h"}))
+        await made.close()
+    [(error, detail)] = yard.database.execute("select error, detail from switchyard.event")
+    assert error.endswith("no answer within 0.3 s")
+    assert read_transcript(open_store(f"file://{tmp_path}"), detail)["response"] is None
