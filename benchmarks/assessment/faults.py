@@ -44,8 +44,7 @@ def _replace(workers: list[Worker], station: Station, chance: random.Random, set
     victim = chance.randrange(len(workers))
     if workers[victim].health()[0] == 0:
         return 0  # not up yet: nothing to interrupt
-    workers[victim].kill()
-    workers[victim] = station.spawn(**settings)
+    workers[victim] = station.replace(workers[victim], **settings)
     return 1
 
 

@@ -30,12 +30,3 @@ def start(
 @pytest.fixture
 def assessment() -> Run:
     return start
-
-
-@pytest.fixture(scope="session")
-def region(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample region, made once by the command itself."""
-    folder = tmp_path_factory.mktemp("region")
-    made = start("bundle", "sample", folder)
-    assert made.returncode == 0, made.stderr
-    return folder

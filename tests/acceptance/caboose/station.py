@@ -25,12 +25,20 @@ from tests.parts.ports import free_port
 from tests.parts.process import Process
 
 CABOOSE = [sys.executable, "-c", "from caboose.cli import main; main()"]
+CONDUCTOR = [sys.executable, "-c", "from conductor.cli import main; main()"]
 
 
 class Station:
     """Where a caboose is started, killed and stopped."""
 
-    def __init__(self, database: Database, folder: Path, workflows: Mapping[str, Any], **config: Any) -> None:
+    def __init__(
+        self,
+        database: Database,
+        folder: Path,
+        workflows: Mapping[str, Any],
+        environ: Mapping[str, str] | None = None,
+        **config: Any,
+    ) -> None:
         self.database = database
         self.spool = folder / "spool"
         self.file = folder / "switchyard.yaml"
@@ -44,7 +52,7 @@ class Station:
             **config,
         }
         self.file.write_text(yaml.safe_dump(content))
-        self.environ = {"DATABASE_URL": database.url, "PATH": "/usr/bin:/bin"}
+        self.environ = {"DATABASE_URL": database.url, "PATH": "/usr/bin:/bin", **(environ or {})}
         self.config = load(self.file, self.environ)
         self.store = open_store(self.config.store)
         self.caboose = self.another()
@@ -53,6 +61,10 @@ class Station:
         """One more caboose; not started yet."""
         argv = [*CABOOSE, "run", "-c", str(self.file), *options]
         return Process("caboose", argv, env=self.environ)
+
+    def conductor(self) -> Process:
+        """A conductor with the same configuration; not started yet."""
+        return Process("conductor", [*CONDUCTOR, "run", "-c", str(self.file)], env=self.environ)
 
     def submit(self, workflow: str, **parameters: Any) -> UUID:
         (row,) = self.database.execute(
@@ -96,10 +108,10 @@ class Station:
         """What is left in the spool."""
         return [path.name for path in self.spool.iterdir() if path.is_dir()]
 
-    def get(self, path: str) -> tuple[int, bytes]:
-        """An answer of the health server; (0, b"") where there is none."""
+    def get(self, path: str, port: int | None = None) -> tuple[int, bytes]:
+        """An answer of caboose's health server, or of another; (0, b"") where there is none."""
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port or self.port}{path}", timeout=5) as answer:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.read()

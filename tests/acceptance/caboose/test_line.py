@@ -10,10 +10,8 @@ from typing import Any
 
 from tests.acceptance.caboose.conftest import Stations
 from tests.acceptance.caboose.station import stop
-from tests.parts.process import Process
 from tests.waiting import until
 
-CONDUCTOR = [sys.executable, "-c", "from conductor.cli import main; main()"]
 # Every start leaves a line, so that a second one cannot hide.
 WORK = (
     "import json,os,random,sys,time,urllib.parse as u\n"
@@ -43,7 +41,7 @@ def test_the_line_under_kills_starts_nothing_twice_and_loses_nothing(
 ) -> None:
     starts = tmp_path / "starts"
     station = stations(flows(starts), conductor={"poll": "500ms", "health": {"port": None}})
-    conductor = Process("conductor", [*CONDUCTOR, "run", "-c", str(station.file)], env=station.environ)
+    conductor = station.conductor()
     chance = random.Random(11)
     try:
         conductor.start()

@@ -91,6 +91,11 @@ class Station:
         self.workers.append(Worker(words, self.environ(port, **settings), log, port))
         return self.workers[-1]
 
+    def replace(self, worker: Worker, *command: str, **settings: str) -> Worker:
+        """Kill it, and start another in its place."""
+        worker.kill()
+        return self.spawn(*command, **settings)
+
     def send(self, uuid: str | None = None, *, correlation: str = "c-1", **job: Any) -> str:
         uuid = uuid or uuid7()
         self.sqs.send_message(
@@ -127,10 +132,17 @@ class Station:
         return until(lambda: self.ends(uuid), seconds, every=0.1)[0]
 
     def empty(self) -> bool:
-        """No message left, visible or held."""
+        """No job left, visible or held."""
+        return self._left(self.queue) == 0
+
+    def heard_out(self) -> bool:
+        """No status message left, visible or held."""
+        return self._left(self.status) == 0
+
+    def _left(self, queue: str) -> int:
         names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-        found = self.sqs.get_queue_attributes(QueueUrl=self.queue, AttributeNames=names)["Attributes"]  # type: ignore[arg-type]
-        return all(value == "0" for value in found.values())
+        found = self.sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=names)["Attributes"]  # type: ignore[arg-type]
+        return sum(int(value) for value in found.values())
 
     def close(self) -> None:
         for worker in self.workers:
