@@ -14,43 +14,28 @@ says why.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 import psycopg
 
-from caboose.archive import Archive, Archived
+from caboose.archive import Archived
 from caboose.cancel import Stopper, why
 from caboose.decide import Todo, decide
 from caboose.forget import Forgettable, Forgetter
+from caboose.inbox import Inbox
 from caboose.intake import Intake
+from caboose.keep import LATER, SOON, Keeper, Known
 from caboose.ledger import Event, Ledger, Thread
-from caboose.metrics import CabooseMetrics
-from caboose.record import End, Recorder
+from caboose.means import Means
+from caboose.record import End, NotInCharge
 from caboose.source import Beat, Notice, Observation, Seen, Source
-from switchyard.config.config import Config
-from switchyard.config.schemas import JsonSchema
-from switchyard.errors import StoreError, SwitchyardError
+from switchyard.errors import SwitchyardError
 from switchyard.places import Places
-from switchyard.runtime.log import bound, get_logger
+from switchyard.runtime.log import get_logger
 from switchyard.status import Status
 
 log = get_logger(__name__)
-
-SOON = 1.0
-LATER = 10.0
-
-Known = tuple[Observation, Thread | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What all of a source's completions share."""
-
-    config: Config
-    archive: Archive
-    recorder: Recorder
-    metrics: CabooseMetrics
 
 
 class Completer:
@@ -64,11 +49,16 @@ class Completer:
         self._means = means
         self._forgetter = Forgetter(source, ledger, means.metrics)
         self._stopper = Stopper(source, means.metrics)
+        self._inbox = Inbox(ledger, means.metrics)
+        self._keeper = Keeper(source, self._inbox, means, self._again)
         self._in_hand: dict[int, Seen] = {}
 
     async def run_once(self) -> float | None:
         """Take what came and what is due again; sleep until more comes."""
         batch = self._intake.take(self._means.config.caboose.batch)
+        if not self._source.in_charge():
+            self._forgetter.drop()
+            return 0.0 if batch else self._intake.next_in()
         self._in_hand = {id(seen): seen for seen in batch}
         try:
             await self._process(batch)
@@ -99,7 +89,7 @@ class Completer:
         await self._write([*todo[Todo.WRITE], *notes])
         await self._settle([seen for seen, _ in (*todo[Todo.WRITE], *todo[Todo.NOTE])])
         self._put_off(todo[Todo.LATER])
-        await self._stop(todo[Todo.STOP])
+        await self._stop([*todo[Todo.STOP], *await self._doubted(todo[Todo.DOUBT])])
         await self._wonder(todo[Todo.STRANGE])
         await self._end(todo[Todo.COMPLETE], todo[Todo.FORGET])
         await self._settle([seen for seen, _ in todo[Todo.NOTHING]])
@@ -125,18 +115,31 @@ class Completer:
             else:
                 await self._settle([seen])
 
+    async def _doubted(self, known: Sequence[Known]) -> list[Known]:
+        """Of those that are told to run after their end, the ones that a fresh look finds running."""
+        running = []
+        for seen, thread in known:
+            found = await self._source.look(seen.uuid, seen.run) if self._source.can_look else None
+            if found is not None and found.status is not None and not found.status.ended:
+                running.append((seen, thread))
+            else:
+                await self._settle([seen])
+        return running
+
     async def _wonder(self, known: Sequence[Known]) -> None:
         for seen, thread in known:
             at = thread.run if thread else 0
             reason = f"{self._source.name} told of run {seen.run} of action {seen.uuid}, which is at run {at}"
             detail = {"status": seen.status, "error": seen.error, **seen.detail}
-            await self._inbox("strange_run", str(seen.uuid), reason, f"r{seen.run}", detail)
+            await self._inbox.tell("strange_run", str(seen.uuid), reason, f"r{seen.run}", detail)
             await self._settle([seen])
 
     async def _end(self, complete: Sequence[Known], forget: Sequence[Known]) -> None:
         """Archive all at once, record those that the ledger does not have yet, forget all."""
         first = _first_of_each(complete)
-        kept = await asyncio.gather(*(self._archive(*known) for known in (*first, *forget)))
+        kept = await self._keeper.keep([*first, *forget])
+        if not self._source.in_charge():
+            return  # another has taken over, and sees all of it for itself
         new = [End(a, t) for (_, t), a in zip(first, kept, strict=False) if a is not None and t is not None]
         recorded = [*await self._record([end for end in new if not end.archived.large])]
         for end in new:
@@ -156,31 +159,14 @@ class Completer:
             if id(seen) in self._in_hand and not any(seen is known[0] for known in first):
                 self._again(seen, 0.0)
 
-    async def _archive(self, seen: Observation, thread: Thread | None) -> Archived | None:
-        """None where it could not be kept now: it stays in its backend, and comes again."""
-        with bound(correlation_id=thread.correlation_id if thread else None, action_uuid=seen.uuid):
-            try:
-                return await self._means.archive.keep(self._source, seen, self._schema(thread))
-            except StoreError as error:
-                store = self._means.archive.store.url
-                log.warning("could not archive", source=self._source.name, error=str(error))
-                await self._inbox("archive", store, f"executions cannot be archived: {error}", store, {})
-                self._again(seen, LATER)
-            except SwitchyardError as error:
-                log.warning("could not archive", source=self._source.name, error=str(error))
-                self._again(seen, SOON)
-            return None
-
-    def _schema(self, thread: Thread | None) -> JsonSchema | None:
-        workflow = self._means.config.workflows.get(thread.workflow or "") if thread else None
-        return workflow.output_schema if workflow else None
-
     async def _record(self, ends: Sequence[End]) -> Sequence[End]:
         """All in one transaction; where the database refuses one of them, each by itself."""
         if not ends:
             return ends
         try:
-            await self._means.recorder.record(self._ledger, ends)
+            await self._means.recorder.record(self._ledger, ends, self._source.in_charge)
+        except NotInCharge:
+            return []
         except psycopg.DatabaseError as error:
             if len(ends) > 1:
                 return [done for end in ends for done in await self._record([end])]
@@ -200,16 +186,12 @@ class Completer:
         seen = end.archived.observation
         log.warning("the ledger refused an end", action_uuid=str(seen.uuid), error=str(error))
         reason = f"the end of run {seen.run} could not be recorded: {error}"
-        await self._inbox("end", str(seen.uuid), reason, f"r{seen.run}", {})
+        await self._inbox.tell("end", str(seen.uuid), reason, f"r{seen.run}")
         self._again(seen, LATER)
 
     async def _notice(self, notice: Notice) -> None:
-        await self._inbox("message", notice.subject, notice.reason, notice.key, dict(notice.detail))
+        await self._inbox.tell("message", notice.subject, notice.reason, notice.key, notice.detail)
         await self._settle([notice])
-
-    async def _inbox(self, kind: str, subject: str, reason: str, key: str, detail: dict[str, object]) -> None:
-        await self._ledger.notice(kind, subject, reason, key, detail)
-        self._means.metrics.notices.labels(kind).inc()
 
     async def _beat(self, beat: Beat) -> None:
         await self._ledger.keep_worker(worker_uuid(beat.worker), beat)

@@ -5,13 +5,15 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from uuid import uuid4
 
 from caboose.archive import Archive
 from caboose.cancel import Ears
-from caboose.complete import Completer, Means
+from caboose.complete import Completer
 from caboose.due import DueSweep
 from caboose.intake import Intake
 from caboose.ledger import Ledger
+from caboose.means import Means
 from caboose.metrics import CabooseMetrics
 from caboose.presence import Presence
 from caboose.reconcile import Reconcile
@@ -35,6 +37,7 @@ class Daemon:
     def __init__(self, config: Config, kinds: Sequence[str], shard: Shard) -> None:
         self._config = config
         self._url = config.database.conninfo()
+        self._worker = uuid4()
         self._metrics = CabooseMetrics()
         store = open_store(config.store)
         archive = Archive(store, config.caboose.max_output, self._metrics)
@@ -43,7 +46,9 @@ class Daemon:
         sources = {name: served.source for served in self._served for name in served.names}
         self._territory = Territory.of(config, sources, shard)
         self._ledgers: list[Ledger] = []
-        self._presence = Presence(self._ledger("presence"), config, self._metrics, sorted(sources))
+        self._presence = Presence(
+            self._worker, self._ledger("presence"), config, self._metrics, serves=sorted(sources)
+        )
         self._runners: list[Runner] = []
         self._listeners: list[Runner] = []
 
@@ -117,7 +122,8 @@ class Daemon:
         self._listeners.append(Runner(loop, stall_after=math.inf))
 
     def _ledger(self, name: str) -> Ledger:
-        ledger = Ledger(self._url, f"caboose {name}")
+        # Whoever marks this worker lost ends the connections that bear its id.
+        ledger = Ledger(self._url, f"caboose {self._worker} {name}")
         self._ledgers.append(ledger)
         return ledger
 

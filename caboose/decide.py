@@ -17,6 +17,7 @@ class Todo(Enum):
     COMPLETE = "complete"  # archive, record, call back, forget
     FORGET = "forget"  # archive and forget: the ledger has its end already, or no thread at all
     STOP = "stop"  # it runs, and nobody waits for it any more
+    DOUBT = "doubt"  # it runs though its end was archived: old news, or begun again under the same name
     STRANGE = "strange"  # it is of a run that nobody opened
 
 
@@ -44,10 +45,14 @@ def _without_thread(seen: Observation) -> Todo:
 
 
 def _afterwards(seen: Status, thread: Thread) -> Todo:
-    """What runs though its thread is over; old news of an execution whose end we have seen are no reason."""
+    """What runs though its thread is over; of an execution whose end we have seen, a fresh look decides.
+
+    News of it may be old. But a create that was on its way while its conductor lost the lock may have come
+    after the deletion, and then runs for nobody.
+    """
     if seen is Status.INFO:
         return Todo.WRITE
-    return Todo.NOTHING if thread.seen_ended else Todo.STOP
+    return Todo.DOUBT if thread.seen_ended else Todo.STOP
 
 
 def _progress(seen: Observation, thread: Status) -> Todo:

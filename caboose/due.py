@@ -8,8 +8,8 @@ from typing import Any
 
 from caboose.archive import Archive
 from caboose.cancel import stopped
-from caboose.complete import Means
 from caboose.ledger import Due, Ledger
+from caboose.means import Means
 from caboose.territory import Territory
 from switchyard.errors import SwitchyardError
 from switchyard.places import Places
@@ -34,11 +34,16 @@ class DueSweep:
         buckets = self._territory.shard.buckets
         due = await self._ledger.due(self._territory.not_ours, buckets, most)
         done = 0
-        for end in due:
+        for end in filter(self._in_charge, due):
             with bound(action_uuid=end.uuid):
                 done += await self._follow_up(end)
         self._means.metrics.called_back.inc(done)
         return 0.0 if done == most else self._means.config.caboose.poll
+
+    def _in_charge(self, end: Due) -> bool:
+        """What a standby cannot stop is the leader's to follow up."""
+        source = self._territory.sources.get(end.action_name)
+        return source is None or source.in_charge()
 
     async def _follow_up(self, end: Due) -> int:
         """Stop it, then call back; what fails now is due again at the next pass."""

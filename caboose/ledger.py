@@ -225,6 +225,11 @@ class Ledger:
         }
         await self._dicts("notice", values)
 
+    async def notice_over(self, kind: str, subject: str, reason: str) -> None:
+        """Take out of the inbox what a caboose put there."""
+        values = {"kind": kind, "subject": clean.text(subject), "reason": clean.text(reason)}
+        await self._dicts("notice_over", values)
+
     async def keep_worker(self, worker: UUID, beat: Beat) -> None:
         """Write down that a worker lives, or ended."""
         values = {

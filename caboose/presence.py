@@ -4,7 +4,7 @@ import json
 import os
 import socket
 import time
-from uuid import uuid4
+from uuid import UUID
 
 from caboose.ledger import Ledger
 from caboose.metrics import CabooseMetrics
@@ -21,14 +21,16 @@ class Presence:
 
     name = "presence"
 
-    def __init__(self, ledger: Ledger, config: Config, metrics: CabooseMetrics, serves: list[str]) -> None:
+    def __init__(
+        self, worker: UUID, ledger: Ledger, config: Config, metrics: CabooseMetrics, *, serves: list[str]
+    ) -> None:
+        self.worker = worker
         self._ledger = ledger
         self._config = config
         self._metrics = metrics
         self._state = json.dumps({"serves": serves})
         self._began = time.monotonic()
         self._beaten = float("-inf")
-        self.worker = uuid4()
 
     @property
     def fresh(self) -> bool:

@@ -9,7 +9,7 @@ it finds the flag cleared, and the callbacks' uuids would make even a second ins
 import asyncio
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -20,6 +20,7 @@ from caboose.callbacks import Ended, Planned, plan
 from caboose.ledger import Event, Ledger, Thread
 from caboose.retry import again_in
 from switchyard.config.config import Config
+from switchyard.errors import Transient
 from switchyard.places import STORED, Places, parameters_key
 from switchyard.status import Status
 from switchyard.store import Store
@@ -30,6 +31,10 @@ CHUNK = 500
 # The ledger's limit is 1 MiB of binary JSON, which can be seven times its text (a list of small numbers).
 LARGEST_CHAINED = 128 * 1024
 TOO_LARGE = "its parameters are larger than the 1 MiB that an action may have"
+
+
+class NotInCharge(Transient):
+    """The lease was lost meanwhile: whoever has it now does the work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +53,8 @@ class Recorder:
         self._store = store
         self._chance = chance
 
-    async def record(self, ledger: Ledger, ends: Sequence[End]) -> None:
-        """All ends in one transaction: events, retries, callbacks."""
+    async def record(self, ledger: Ledger, ends: Sequence[End], in_charge: Callable[[], bool]) -> None:
+        """All ends in one transaction: events, retries, callbacks; none once another is in charge."""
         retries = {end.thread.action_uuid: event for end in ends if (event := self._retry(end))}
         async with ledger.transaction():
             await ledger.insert_events([_event(end, retried=_uuid(end) in retries) for end in ends])
@@ -58,6 +63,8 @@ class Recorder:
                 await ledger.insert_events([event for uuid, event in retries.items() if uuid in still])
             outputs = {_uuid(end): end.archived.output for end in ends}
             await self.call_back(ledger, {_uuid(end): end.thread.run for end in ends}, outputs)
+            if not in_charge():
+                raise NotInCharge("another caboose holds the lease: nothing was recorded")
 
     async def call_back(
         self, ledger: Ledger, runs: Mapping[UUID, int], outputs: Mapping[UUID, Any]

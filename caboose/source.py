@@ -78,6 +78,9 @@ class Source(Protocol):
         `handed` is what conductor noted when it handed it over, such as the spool that has it.
         """
 
+    def in_charge(self) -> bool:
+        """Whether this caboose may act on what it saw: False once another may have its lease."""
+
     def present(self, uuid: UUID, run: int) -> bool | None:
         """Whether it was there when last seen; None: this source cannot tell without a look."""
 

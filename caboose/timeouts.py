@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from caboose.complete import Means
 from caboose.ledger import Event, Ledger, Overdue
+from caboose.means import Means
 from caboose.territory import Territory
 from switchyard.config.units import format_duration
 from switchyard.runtime.log import get_logger

@@ -52,6 +52,10 @@ class LocalSource:
         """Of our spool: another host's processes are not ours to miss."""
         return handed.get("spool") == self._spool_id and self._shard.owns(uuid)
 
+    def in_charge(self) -> bool:
+        """The spool is this host's."""
+        return True
+
     def present(self, uuid: UUID, run: int) -> bool | None:
         """Whether its folder is there."""
         return self._path(uuid, run).exists()

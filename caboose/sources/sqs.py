@@ -56,6 +56,10 @@ class SqsSource:
         """Whoever gets the message; the ledger's locks do the rest."""
         return True
 
+    def in_charge(self) -> bool:
+        """Whoever gets the message."""
+        return True
+
     def present(self, _uuid: UUID, _run: int, /) -> bool | None:
         """Nobody can tell."""
         return None

@@ -1,3 +1,4 @@
+drop function switchyard.notice_over(text, text, text);
 drop function switchyard.callbacks_made(uuid, integer);
 drop function switchyard.dismiss(bigint, text, text);
 drop function switchyard.resume(text, text, text);

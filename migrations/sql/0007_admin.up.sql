@@ -113,6 +113,18 @@ end
 $$;
 comment on function switchyard.dismiss is 'Takes a journal entry out of the inbox.';
 
+-- Narrower than dismiss: what people, conductors or the database put into the inbox stays there.
+create function switchyard.notice_over(kind text, subject text, reason text) returns boolean
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+begin
+  update switchyard.journal j set needs_review = false,
+    detail = coalesce(j.detail, '{}') || jsonb_build_object('dismissed_by', 'caboose', 'dismissed_because', switchyard.named('reason', notice_over.reason))
+  where j.needs_review and j.actor = 'caboose' and j.kind = notice_over.kind and j.subject = notice_over.subject;
+  return found;
+end
+$$;
+comment on function switchyard.notice_over is 'Takes out of the inbox what caboose put there, once it is over by itself.';
+
 create function switchyard.callbacks_made(action_uuid uuid, run integer) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 begin

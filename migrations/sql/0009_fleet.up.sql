@@ -22,7 +22,7 @@ create table switchyard.worker (
   constraint worker_kind_is_known check (kind in ('conductor', 'caboose', 'assessment'))
 );
 comment on table switchyard.worker is 'One row a worker: it counts as started once its row is there, and as lost once it stops beating.';
-comment on column switchyard.worker.backend_pid is 'With backend_start, the connection that holds its locks; terminated when it is marked lost.';
+comment on column switchyard.worker.backend_pid is 'With backend_start, the connection that holds its locks; terminated when it is marked lost, as are those that bear its kind and id as their application_name.';
 comment on column switchyard.worker.slots is 'The most advisory locks that it may hold at once.';
 comment on column switchyard.worker.rate is 'Actions a second since it started.';
 comment on column switchyard.worker.state is 'Tokens, breaker factor and whatever else it wants seen.';
@@ -40,10 +40,12 @@ begin
     order by x.worker_id for update skip locked
   loop
     update switchyard.worker x set lost_at = clock_timestamp() where x.worker_id = w.worker_id;
-    -- A stopped process keeps its connection, and so its locks, alive. Pids are used again: backend_start tells.
+    -- A stopped process keeps its connections, and so its locks, alive. Pids are used again: backend_start tells.
+    -- A worker with several connections names them after itself, its kind and id first.
     terminated := coalesce((
-      select pg_terminate_backend(a.pid) from pg_stat_activity a
-      where a.pid = w.backend_pid and a.backend_start = w.backend_start and a.pid <> pg_backend_pid()), false);
+      select bool_or(pg_terminate_backend(a.pid)) from pg_stat_activity a
+      where a.pid <> pg_backend_pid() and (a.pid = w.backend_pid and a.backend_start = w.backend_start
+        or a.datname = current_database() and starts_with(a.application_name, format('%s %s ', w.kind, w.worker_id)))), false);
     insert into switchyard.journal (kind, subject, reason, detail, needs_review)
     values ('lost_worker', w.worker_id::text,
       format('%s worker %s on %s (%s) has not been heard of since %s', w.kind, w.worker_id, w.host, coalesce(w.action_name, 'no action name'), w.beat_at),

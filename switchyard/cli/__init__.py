@@ -48,6 +48,10 @@ COMMANDS = {
         "Claim nothing more of an action name until it is resumed; what is in flight goes on.",
     ),
     "resume": Command("switchyard.cli.decide:resume", "Claim an action name again."),
+    "dismiss": Command(
+        "switchyard.cli.decide:dismiss",
+        "Take entries that belong to no action out of the inbox: lost workers, unreadable messages.",
+    ),
     "workers": Command(
         "switchyard.cli.look:workers",
         "The workers of all programs: what they do, how fast, and which are lost.",

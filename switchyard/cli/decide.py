@@ -1,4 +1,4 @@
-"""`switchyard retrigger`, `cancel`, `pause`, `resume`: what an administrator decides, with who and why."""
+"""`switchyard retrigger`, `cancel`, `pause`, `resume`, `dismiss`: decisions, each with who and why."""
 
 import sys
 from collections.abc import Mapping
@@ -103,6 +103,22 @@ def resume(name: str, *, reason: Reason, config: ConfigFile = None, who: Actor =
     """
     done = _one(config, "resume", {"name": name, "actor": who or actor(), "reason": reason})
     print(f"{name} goes on." if done else f"{name} was not paused.")
+
+
+def dismiss(
+    entries: Annotated[list[int], typer.Argument(metavar="ENTRY...", help="Numbers that the inbox shows.")],
+    *,
+    reason: Reason,
+    config: ConfigFile = None,
+    who: Actor = None,
+) -> None:
+    """Take entries that belong to no action out of the inbox: lost workers, unreadable messages.
+
+    Example: switchyard dismiss 17 18 --reason "the host was taken down"
+    """
+    for entry in entries:
+        done = _one(config, "dismiss", {"entry": entry, "actor": who or actor(), "reason": reason})
+        print(f"{entry} is out of the inbox." if done else f"{entry} was not in the inbox.")
 
 
 def _one(config: ConfigFile, decision: str, values: Mapping[str, object]) -> bool:

@@ -68,7 +68,11 @@ class ArgoSource:
 
     def answers_for(self, uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
         """Of our share, while we hold the lease."""
-        return self._place.shard.owns(uuid) and (self._lease is None or self._lease.held)
+        return self._place.shard.owns(uuid) and self.in_charge()
+
+    def in_charge(self) -> bool:
+        """We hold the lease, or there is none."""
+        return self._lease is None or self._lease.held
 
     def present(self, uuid: UUID, run: int) -> bool | None:
         """From the informer's names, once it has seen all."""
@@ -114,8 +118,7 @@ class ArgoSource:
 
     async def ready(self) -> bool:
         """A standby is ready; a leader once it has listed and while it hears from the API server."""
-        standby = self._lease is not None and not self._lease.held
-        return standby or (self._informer.synced and self._informer.hearing)
+        return not self.in_charge() or (self._informer.synced and self._informer.hearing)
 
     async def close(self) -> None:
         """Give the lease back at once, so that a standby need not wait."""
@@ -141,6 +144,8 @@ class ArgoSource:
 
     async def _unless_gone(self, method: str, path: str, body: dict[str, Any]) -> None:
         """404: it is gone. 409, or 422 to a patch: another bears its name now. Nothing is left to do."""
+        if not self.in_charge():
+            raise Transient("another caboose holds the lease")
         content_type = MERGE_PATCH if method == "PATCH" else "application/json"
         try:
             await self._cluster.request(method, path, None, body, content_type)

@@ -113,6 +113,9 @@ where not exists (
     and j.detail ->> 'key' = %(detail)s::jsonb ->> 'key'
 );
 
+-- notice_over: what was told is over by itself
+select switchyard.notice_over(%(kind)s, %(subject)s, %(reason)s);
+
 -- keep_worker: the row of a worker that reports through a queue
 insert into switchyard.worker as w (worker_id, kind, host, done, failed, rate, ended_at)
 values (%(worker)s, 'assessment', %(host)s, %(done)s, %(failed)s, %(rate)s, case when %(ended)s then now() end)

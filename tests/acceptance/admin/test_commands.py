@@ -94,6 +94,19 @@ def test_pause_and_resume_say_who_and_why(switchyard: Switchyard) -> None:
     assert "goes on" in switchyard.run("resume", "noop", "-m", "calm").stdout
 
 
+def test_an_entry_of_the_inbox_is_dismissed_with_who_and_why(switchyard: Switchyard) -> None:
+    ((entry,),) = switchyard.database.execute(
+        "insert into switchyard.journal (kind, subject, reason, needs_review) "
+        "values ('message', 'q', 'could not be read', true) returning entry_id"
+    )
+    assert [row["entry_id"] for row in switchyard.json("inbox")] == [entry]
+    said = switchyard.run("dismiss", str(entry), "99999", "-m", "seen", "--actor", "ann").stdout
+    assert said.splitlines() == [f"{entry} is out of the inbox.", "99999 was not in the inbox."]
+    assert switchyard.json("inbox") == []
+    ((detail,),) = switchyard.database.execute("select detail from switchyard.journal")
+    assert (detail["dismissed_by"], detail["dismissed_because"]) == ("ann", "seen")
+
+
 def test_the_tree_of_callbacks_and_hostile_text_on_a_terminal(switchyard: Switchyard) -> None:
     parent = switchyard.run("submit", "noop").stdout.strip()
     [(child,)] = switchyard.database.execute(

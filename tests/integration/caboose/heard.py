@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from caboose.archive import Archive
-from caboose.complete import Completer, Means
+from caboose.complete import Completer
 from caboose.due import DueSweep
 from caboose.intake import Intake
 from caboose.ledger import Ledger
+from caboose.means import Means
 from caboose.metrics import CabooseMetrics
 from caboose.reconcile import Reconcile
 from caboose.record import Recorder

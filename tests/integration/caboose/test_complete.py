@@ -10,6 +10,7 @@ import pytest
 from caboose.source import Observation
 from switchyard.errors import DatabaseUnavailable, StoreUnavailable, Transient
 from switchyard.places import Places
+from switchyard.spool import record
 from switchyard.status import Status
 from switchyard.store import Store, open_store
 from tests.integration.caboose.conftest import Worlds
@@ -256,6 +257,22 @@ async def test_a_full_store_keeps_the_execution_and_tells_the_inbox(worlds: Worl
     await world.tell()
     assert {world.thread(uuid)["status"] for uuid in uuids} == {"SUCCESSFUL"}
     assert not any(path.exists() for path in paths)
+    assert world.inbox("archive") == [], "it is over by itself"
+
+
+async def test_what_another_caboose_told_of_the_store_is_over_with_the_first_archive(world: World) -> None:
+    await world.ledger.notice("archive", world.store.url, "executions cannot be archived", "k", {})
+    await world.ledger.notice("archive", "s3://another", "executions cannot be archived", "k", {})
+    world.database.execute(
+        "insert into switchyard.journal (kind, subject, actor, needs_review) values ('archive', %s, 'ann', true)",
+        world.store.url,
+    )
+    world.exited(world.queued(world.submit()))
+    await world.tell()
+    assert world.database.execute("select subject, actor from switchyard.journal where needs_review") == [
+        ("s3://another", "caboose"),
+        (world.store.url, "ann"),
+    ]
 
 
 async def test_an_execution_whose_action_ended_is_stopped_and_noted_once(world: World) -> None:
@@ -275,6 +292,20 @@ async def test_running_told_after_the_end_is_old_news(world: World) -> None:
     await world.tell()
     await world.tell(Observation(uuid, 1, Status.RUNNING))
     assert [event[0] for event in world.events(uuid)] == ["QUEUED", "SUCCESSFUL"]
+
+
+async def test_one_that_was_begun_again_under_the_name_of_one_that_ended_is_stopped(world: World) -> None:
+    uuid = world.queued(world.submit())
+    world.exited(uuid, output={"n": 1})
+    await world.tell()
+    path = world.started(uuid)  # by a create that was on its way when its conductor lost the lock
+    await world.tell(Observation(uuid, 1, Status.RUNNING))
+    assert (path / "stop").exists()
+    record.write(path / record.EXIT, {"version": 1, "code": 143, "signal": None, "reason": "stopped"})
+    await world.tell()
+    assert not path.exists()
+    assert world.thread(uuid)["status"] == "SUCCESSFUL"
+    assert len(world.children(uuid)) == 1
 
 
 async def test_a_failure_that_is_told_again_after_the_retry_is_only_forgotten(world: World) -> None:

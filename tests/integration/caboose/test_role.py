@@ -63,7 +63,7 @@ async def test_it_may_keep_the_rows_of_workers_and_the_inbox(worlds: Worlds, wor
         Notice("queue", "unreadable", "m-1", {"text": "?"}, _done),
         Beat("w-1", "assessment", "beat", 1, 0, 0.5, _done),
     )
-    presence = Presence(world.ledger, world.config, world.means.metrics, ["run"])
+    presence = Presence(uuid4(), world.ledger, world.config, world.means.metrics, serves=["run"])
     await presence.register()
     await presence.run_once()
     assert presence.fresh

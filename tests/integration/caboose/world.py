@@ -11,10 +11,11 @@ from uuid import UUID
 from psycopg.rows import dict_row
 
 from caboose.archive import Archive
-from caboose.complete import Completer, Means
+from caboose.complete import Completer
 from caboose.due import DueSweep
 from caboose.intake import Intake
 from caboose.ledger import Ledger
+from caboose.means import Means
 from caboose.metrics import CabooseMetrics
 from caboose.record import Recorder
 from caboose.source import Seen, Source

@@ -48,8 +48,8 @@ def test_what_runs_after_the_end_is_stopped(at: Status) -> None:
 
 
 @pytest.mark.parametrize("at", sorted(ENDS))
-def test_old_news_of_what_is_known_to_have_ended_stop_nothing(at: Status) -> None:
-    assert decide(seen(Status.RUNNING), thread(at, seen_ended=True)) is Todo.NOTHING
+def test_news_of_what_is_known_to_have_ended_are_doubted(at: Status) -> None:
+    assert decide(seen(Status.RUNNING), thread(at, seen_ended=True)) is Todo.DOUBT
 
 
 def test_what_runs_for_an_older_run_is_stopped() -> None:
