@@ -5,10 +5,17 @@
 -- Only retrigger (PENDING) and a workflow's own retry (BACKOFF) open a run, the next one, at attempt 0.
 -- What changes nothing is kept and marked ignored. INFO is kept and changes nothing.
 --
--- Per statement: first lock the threads concerned, in uuid order so that two statements never deadlock; then judge in a
--- new statement, which sees what the lock waited for. Without the lock, two events for one thread that commit at the
--- same time both judge by the state before them, and the later one wins whatever its rank.
--- Several events of one thread in one statement take turns in event_id order, as if each had come by itself.
+-- Per statement, in one of two ways. Both lock threads in uuid order, so that two statements never deadlock.
+--
+-- At once, where each event moves or ends a thread of its own and they come in uuid order, as a conductor's do: one
+-- UPDATE whose WHERE is the verdict. It needs no lock beforehand: where it has to wait for somebody's transaction,
+-- Postgres evaluates the same WHERE and SET again over that thread as it then is and the same single event. Should one
+-- event do anything but move or end, the attempt is rolled back with its locks, and all go the other way.
+--
+-- One by one, for all else: first lock the threads concerned; then judge in a new statement, which sees what the lock
+-- waited for. Several events of one thread in one statement take turns in event_id order, as if each had come by itself.
+-- Here the lock has to come first: judged without it, two events for one thread that commit at the same time both go by
+-- the state before them, and the later one wins whatever its rank.
 
 -- A hash of what was asked for; the correlation id is who asked, not what.
 create function switchyard.content_of(a switchyard.action) returns bytea
@@ -89,6 +96,9 @@ create function switchyard.event_rolls_up() returns trigger
 language plpgsql security definer
 set search_path = switchyard, pg_temp set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
+  events bigint;
+  at_once boolean;
+  moved bigint;
   turns integer;
   threads integer;
   locked integer;
@@ -99,8 +109,45 @@ declare
   marked_runs integer[];
   marked_attempts integer[];
 begin
-  select coalesce(max(events), 0), count(*) into turns, threads
-  from (select count(*) as events from fresh f group by f.action_uuid) as each_thread;
+  select count(*), coalesce(bool_and(f.whole and f.action_uuid > f.before), true) into events, at_once
+  from (select f.action_uuid, lag(f.action_uuid) over () as before,
+      f.status <> 'INFO' and f.run is not null and f.attempt is not null as whole from fresh f) as f;
+  if at_once then
+    begin
+      with moved as (
+        update switchyard.thread t set
+          status = f.status, attempt = f.attempt,
+          next_attempt_after = case when f.status = 'BACKOFF' then f.event_time + make_interval(secs => coalesce(f.retry_seconds, 0)) end,
+          started_at = coalesce(t.started_at, now()),
+          ended_at = case when f.status >= 'SUCCESSFUL' then now() end,
+          last_update = now(), error = f.error, note = f.detail ->> 'note',
+          needs_review = f.status > 'SUCCESSFUL' and f.status <> 'CANCELED',
+          callbacks_due = f.status >= 'SUCCESSFUL' and t.calls_back
+        from fresh f
+        where t.action_uuid = f.action_uuid and t.run = f.run and t.status < 'SUCCESSFUL'
+          and (f.status >= 'SUCCESSFUL' or (f.attempt, f.status) > (t.attempt, t.status))
+        returning t.action_uuid, t.action_name, t.status, t.attempt, t.next_attempt_after
+      ), gone as (
+        delete from switchyard.yard y using moved m where y.action_uuid = m.action_uuid and m.status >= 'SUCCESSFUL'
+      ), stays as (
+        update switchyard.yard y set status = m.status, attempt = m.attempt, due = m.next_attempt_after
+        from moved m where y.action_uuid = m.action_uuid and m.status < 'SUCCESSFUL'
+      )
+      select count(*), array_agg(distinct m.action_name) filter (where m.status in ('PENDING', 'BACKOFF'))
+      into moved, processable from moved m;
+      if moved < events then
+        raise exception using errcode = 'SY001', message = 'one of these events does not just move or end its thread';
+      end if;
+      if processable is not null then
+        perform switchyard.ring(processable);
+      end if;
+      return null;
+    exception when sqlstate 'SY001' then
+      null; -- nothing of it was done; now one by one
+    end;
+  end if;
+  select coalesce(max(f.events), 0), count(*) into turns, threads
+  from (select count(*) as events from fresh f group by f.action_uuid) as f;
   perform 1 from (select distinct f.action_uuid from fresh f) as f join switchyard.thread t using (action_uuid)
   order by t.action_uuid for update of t;
   get diagnostics locked = row_count;

@@ -66,6 +66,39 @@ def test_a_cancel_during_a_claim_stands_and_the_outcome_is_ignored(ledger: Ledge
     assert ledger.events(uuid) == [("CANCELED", False), ("SUCCESSFUL", True)]
 
 
+def test_of_a_batch_only_what_was_canceled_meanwhile_is_ignored(ledger: Ledger) -> None:
+    first, canceled, last = sorted(ledger.submit() for _ in range(3))
+    batch = """insert into switchyard.event (action_uuid, status, run, attempt)
+      select u, 'SUCCESSFUL', 1, 1 from unnest(array[%s, %s, %s]::uuid[]) as u"""
+    with ledger.database.connect(autocommit=False) as admin, ledger.database.connect() as conductor:
+        admin.execute("select switchyard.cancel(%s, 'ann', 'not needed')", [canceled])
+        behind(ledger.database, admin, conductor, batch, first, canceled, last)
+    assert ledger.state(first) == ledger.state(last) == ("SUCCESSFUL", 1, 1)
+    assert ledger.state(canceled) == ("CANCELED", 1, 0)
+    assert ledger.events(canceled) == [("CANCELED", False), ("SUCCESSFUL", True)]
+    assert ledger.connection.execute("select count(*) from switchyard.yard").fetchall() == [(0,)]
+
+
+def test_of_a_batch_a_rank_that_was_passed_meanwhile_is_ignored(ledger: Ledger) -> None:
+    first, passed, last = sorted(ledger.submit() for _ in range(3))
+    batch = """insert into switchyard.event (action_uuid, status, run, attempt)
+      select u, 'QUEUED', 1, 1 from unnest(array[%s, %s, %s]::uuid[]) as u"""
+    with ledger.database.connect(autocommit=False) as caboose, ledger.database.connect() as conductor:
+        write_event(caboose, passed, "RUNNING", 1, 1)
+        behind(ledger.database, caboose, conductor, batch, first, passed, last)
+    assert ledger.state(first) == ledger.state(last) == ("QUEUED", 1, 1)
+    assert ledger.state(passed) == ("RUNNING", 1, 1)
+
+
+def test_an_event_of_a_run_that_is_being_opened_waits_for_it(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    ledger.event(uuid, "FAILED", 1, 1)
+    with ledger.database.connect(autocommit=False) as admin, ledger.database.connect() as other:
+        admin.execute("select switchyard.retrigger(%s, 'ann', 'try again')", [uuid])
+        behind(ledger.database, admin, other, EVENT, uuid, "RUNNING", 2, 1)
+    assert ledger.state(uuid) == ("RUNNING", 2, 1)
+
+
 def test_a_canceled_action_is_never_claimed(ledger: Ledger) -> None:
     uuid = ledger.submit()
     ledger.connection.execute("select switchyard.cancel(%s, 'ann', 'not needed')", [uuid])

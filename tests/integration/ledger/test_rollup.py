@@ -67,6 +67,45 @@ def test_one_statement_for_thousands(ledger: Ledger) -> None:
     assert ledger.connection.execute("select count(*) from switchyard.yard").fetchall() == [(0,)]
 
 
+def test_a_batch_updates_its_threads_in_place(ledger: Ledger) -> None:
+    ledger.connection.execute(
+        "insert into switchyard.action (action_name) select 'x' from generate_series(1, 3000)"
+    )
+    updates = "select sum(n_tup_upd)::int, sum(n_tup_hot_upd)::int from pg_stat_xact_user_tables where relname like 'thread%'"
+    with ledger.connection.transaction():
+        ledger.connection.execute(
+            "insert into switchyard.event (action_uuid, status, run, attempt) "
+            "select action_uuid, 'SUCCESSFUL', 1, 1 from switchyard.action order by action_uuid"
+        )
+        assert ledger.connection.execute(updates).fetchall() == [(3000, 3000)]
+
+
+@pytest.mark.parametrize("odd", ["late", "info", "default", "opening"])
+def test_one_odd_event_among_many_leaves_the_others_as_they_should_be(ledger: Ledger, odd: str) -> None:
+    uuids = sorted(ledger.submit() for _ in range(5))
+    one, others = uuids[2], uuids[:2] + uuids[3:]
+    ledger.event(one, "FAILED", 1, 1)
+    events = {
+        "late": ("RUNNING", 1, 1, ("FAILED", 1, 1)),
+        "info": ("INFO", 1, 9, ("FAILED", 1, 1)),
+        "default": ("SUCCESSFUL", None, None, ("FAILED", 1, 1)),
+        "opening": ("PENDING", 2, 0, ("PENDING", 2, 0)),
+    }
+    status, run, attempt, then = events[odd]
+    ends = {uuid: (uuid, "SUCCESSFUL", 1, 1) for uuid in others}
+    insert(ledger, [ends.get(uuid, (uuid, status, run, attempt)) for uuid in uuids])
+    assert ledger.state(one) == then
+    assert {ledger.state(uuid) for uuid in others} == {("SUCCESSFUL", 1, 1)}
+    assert ledger.events(one)[-1] == (status, odd in ("late", "default"))
+
+
+def test_a_run_that_nobody_opened_refuses_the_whole_statement(ledger: Ledger) -> None:
+    one, other = sorted([ledger.submit(), ledger.submit()])
+    with pytest.raises(psycopg.errors.CheckViolation, match="nobody opened run 2"):
+        insert(ledger, [(one, "SUCCESSFUL", 1, 1), (other, "SUCCESSFUL", 2, 1)])
+    assert ledger.state(one) == ledger.state(other) == ("PENDING", 1, 0)
+
+
 def test_late_and_doubled_events_are_kept_and_marked(ledger: Ledger) -> None:
     uuid = ledger.submit()
     for status in ("RUNNING", "RUNNING", "SUCCESSFUL", "RUNNING", "BACKOFF", "FAILED", "INFO"):
