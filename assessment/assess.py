@@ -6,14 +6,13 @@ kept, and the next call computes only what is left.
 """
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from assessment import chunks as interim
 from assessment.bundle.bundle import Bundle
 from assessment.chunks import Chunks
-from assessment.gcn.assess import assess_gcn
-from assessment.gcn.ponds import Ponds
 from assessment.nutrient import facts, rows
 from assessment.nutrient.columns import COLUMNS
 from assessment.nutrient.facts import Facts
@@ -22,6 +21,9 @@ from assessment.provenance import provenance
 from assessment.results import Results, Table
 from assessment.sites import Sites
 from assessment.spec import JobSpec
+
+if TYPE_CHECKING:
+    from assessment.gcn.ponds import Ponds
 
 FACTS_SHARE = 0.95
 """How much of a nutrient assessment the facts take; the rest is arithmetic."""
@@ -32,7 +34,7 @@ def assess(
     sites: Sites,
     bundle: Bundle,
     *,
-    ponds: Ponds | None = None,
+    ponds: "Ponds | None" = None,
     inputs: Mapping[str, str] | None = None,
     progress: Progress = silent,
     chunks: Chunks | None = None,
@@ -41,6 +43,8 @@ def assess(
     bundle.require(job.assessment)
     origin = provenance(job, bundle, inputs or {})
     if job.assessment == "gcn":
+        from assessment.gcn.assess import assess_gcn  # noqa: PLC0415 - nutrient assessments need none of it
+
         return assess_gcn(job, sites, bundle, survey=ponds, origin=origin, progress=progress)
     found = gather(job, sites, bundle, progress, chunks)
     progress(FACTS_SHARE, "loads and totals")

@@ -14,7 +14,7 @@ from os import cpu_count
 import numpy as np
 import shapely
 
-from assessment.arrays import SLIVER, Bools, Geometries, Ints
+from assessment.arrays import SLIVER, Bools, Geometries, Ints, distinct
 from assessment.bundle.boxtree import FANOUT
 from assessment.bundle.layer import Layer
 
@@ -50,7 +50,7 @@ def _near(layer: Layer, start: int, stop: int) -> Ints:
     boxes = layer.levels[0][start:stop]
     if len(layer.levels) > 1:
         boxes = layer.levels[1][start // FANOUT : -(-stop // FANOUT)]
-    return np.unique(layer.near(boxes)[1])
+    return distinct(layer.near(boxes)[1])
 
 
 def _is_coverage(polygons: Geometries) -> bool:
@@ -72,4 +72,4 @@ def _sharing(polygons: Geometries, suspects: Ints) -> Ints:
     meet = shapely.relate_pattern(polygons[left], polygons[right], "T********")
     left, right = left[meet], right[meet]
     real = shapely.area(shapely.intersection(polygons[left], polygons[right])) > SLIVER
-    return np.unique(np.concatenate((left[real], right[real])))
+    return distinct(np.concatenate((left[real], right[real])))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 
-from assessment.arrays import Geometries, Ints
+from assessment.arrays import Geometries, Ints, distinct
 from assessment.polygonal import polygonal, snapped
 
 LARGEST = 256
@@ -33,7 +33,7 @@ def pieces(geometries: Geometries, *, on_grid: bool = False) -> Pieces:
     feature = present[index]
     kept = ~shapely.is_empty(polygons)
     polygons, feature = _cut(polygons[kept], feature[kept])
-    return Pieces(polygons, feature, len(broken), len(flat) - len(np.unique(feature)))
+    return Pieces(polygons, feature, len(broken), len(flat) - len(distinct(feature)))
 
 
 def _cut(polygons: Geometries, feature: Ints) -> tuple[Geometries, Ints]:

@@ -8,10 +8,10 @@ import numpy as np
 import shapely
 
 from assessment.arrays import Geometries
+from assessment.formats import lonlat
 from switchyard.errors import BadInput
 
 GRID = "EPSG:27700"
-LONLAT = "EPSG:4326"
 _GRID_CODES = re.compile(r"(?i)^(epsg|urn:ogc:def:crs:epsg:[^:]*)[:/]+27700$")
 _GRID_WKT = ("British_National_Grid", "-100000", "400000", "0.9996012717", "49")
 
@@ -29,12 +29,15 @@ def is_grid(crs: str) -> bool:
 
 def to_grid(geometries: Geometries, crs: str) -> Geometries:
     """Geometries in `crs` brought to EPSG:27700."""
-    return geometries if is_grid(crs) else _moved(geometries, crs, GRID)
+    return geometries if is_grid(crs) else _moved(geometries, crs)
 
 
 def to_lonlat(geometries: Geometries) -> Geometries:
     """National Grid geometries in longitude and latitude."""
-    return _moved(geometries, GRID, LONLAT)
+    moved: Geometries = shapely.set_coordinates(
+        geometries.copy(), lonlat.from_grid(shapely.get_coordinates(geometries))
+    )
+    return moved
 
 
 def is_metric(crs: str) -> bool:
@@ -64,17 +67,17 @@ def _horizontal(system: Any) -> int | None:
 
 
 @lru_cache(maxsize=16)
-def _transformer(source: str, target: str) -> Any:
+def _transformer(source: str) -> Any:
     import pyproj  # noqa: PLC0415
 
-    return pyproj.Transformer.from_crs(_system(source), target, always_xy=True)
+    return pyproj.Transformer.from_crs(_system(source), GRID, always_xy=True)
 
 
-def _moved(geometries: Geometries, source: str, target: str) -> Geometries:
+def _moved(geometries: Geometries, source: str) -> Geometries:
     coords, index = shapely.get_coordinates(geometries, return_index=True)
-    x, y = _transformer(source, target).transform(coords[:, 0], coords[:, 1])
+    x, y = _transformer(source).transform(coords[:, 0], coords[:, 1])
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         feature = int(index[np.flatnonzero(~(np.isfinite(x) & np.isfinite(y)))[0]]) + 1
-        raise BadInput(f"feature {feature}: coordinates cannot be brought from {source[:40]} to {target}")
+        raise BadInput(f"feature {feature}: coordinates cannot be brought from {source[:40]} to {GRID}")
     moved: Geometries = shapely.set_coordinates(geometries.copy(), np.column_stack((x, y)))
     return moved

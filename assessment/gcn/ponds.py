@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import shapely
 
-from assessment.arrays import Bools, Geometries
+from assessment.arrays import Bools, Geometries, distinct
 from assessment.bundle.layer import Layer
 from assessment.bundle.schema import find_column
 from assessment.formats.open import open_source
@@ -67,7 +67,7 @@ def _checked(
 def national(layer: Layer, extent: shapely.Geometry) -> Ponds:
     """The national layer's ponds near the extent; nobody surveyed them. A pond cut in pieces is one pond."""
     _, near = layer.near(boxes(extent))
-    near = np.unique(near)
+    near = distinct(near)
     polygons, feature = layer.polygons(near), layer.feature[near]
     order = np.argsort(feature, kind="stable")
     owners, starts = np.unique(feature[order], return_index=True)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import shapely
 
+from assessment.arrays import distinct
 from assessment.bundle.layer import Layer
 from assessment.gcn.ground import boxes
 from assessment.polygonal import only_polygons
@@ -16,7 +17,7 @@ ORDER = ("Red", "Amber", "Green")
 def clipped(zones: Layer, extent: shapely.Geometry) -> Mapping[str, shapely.Geometry]:
     """The ground of each kind of zone in the extent, gravest first; kinds that are not there are left out."""
     _, near = zones.near(boxes(extent))
-    near = np.unique(near)
+    near = distinct(near)
     polygons = zones.polygons(near)
     names = np.array([zones.texts("RZ")[feature] for feature in zones.feature[near].tolist()], dtype=object)
     shapely.prepare(extent)

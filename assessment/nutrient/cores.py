@@ -12,7 +12,7 @@ from assessment.arrays import Floats, Geometries
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-WORTH_IT = 200
+WORTH_IT = 50
 """Pairs below which handing them out costs more than it saves."""
 MOST_CORES = 4
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import shapely
 
-from assessment.arrays import Floats, Ints
+from assessment.arrays import Floats, Ints, distinct
 from assessment.bundle.layer import Layer
 from assessment.editions import Greenspace
 from assessment.nutrient.faces import shared_ground
@@ -76,7 +76,7 @@ def once(
     site = np.array([r.site for r in regions], dtype=np.int64)[found.shape]
     nitrogen, phosphorus = uplift_rates(parcels, parcels.feature[found.piece], hectares[site], greenspace)
     area = found.area.copy()
-    for region in np.unique(found.shape[parcels.overlaps[found.piece]]).tolist():
+    for region in distinct(found.shape[parcels.overlaps[found.piece]]).tolist():
         rows = np.flatnonzero(found.shape == region)
         area[rows] = shared_ground(regions[region].ground, found.polygon[rows])
     return _by_site(
@@ -125,7 +125,7 @@ def _by_site(
             catchments=catchments.get(s, {}),
             without_parcel=max(grounds[s] - float(sums["area"][s]), 0.0),
         )
-        for s in np.unique(site[counted]).tolist()
+        for s in distinct(site[counted]).tolist()
     }
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import shapely
 
-from assessment.arrays import Floats, Geometries
+from assessment.arrays import Floats, Geometries, distinct
 from assessment.bundle.layer import Layer
 from assessment.nutrient.overlap import Overlaps, overlaps
 
@@ -32,7 +31,7 @@ def majorities(
     found = overlaps(shapes, layer)
     names = layer.texts(column)
     rank = _by_name if by_name else _by_row
-    key = {feature: rank(layer, names, feature) for feature in np.unique(layer.feature[found.piece]).tolist()}
+    key = {feature: rank(layer, names, feature) for feature in distinct(layer.feature[found.piece]).tolist()}
     held: dict[int, dict[Key, list[int]]] = {}
     for row, (shape, piece) in enumerate(zip(found.shape.tolist(), found.piece.tolist(), strict=True)):
         held.setdefault(shape, {}).setdefault(key[int(layer.feature[piece])], []).append(row)

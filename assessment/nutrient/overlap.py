@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 
-from assessment.arrays import SLIVER, Bools, Floats, Geometries, Ints
+from assessment.arrays import SLIVER, Bools, Floats, Geometries, Ints, distinct
 from assessment.bundle.layer import Layer
 from assessment.nutrient.cores import shared_area
 
@@ -35,7 +35,7 @@ def overlaps(shapes: Geometries, layer: Layer) -> Overlaps:
     outer, inner = bounds[shape], layer.levels[0][piece]
     inside = _contains(shapes[shape], polygon, _around(outer, inner))
     around = _around(inner, outer)
-    shapely.prepare(whole[np.unique(index[around])])
+    shapely.prepare(whole[distinct(index[around])])
     around = _contains(polygon, shapes[shape], around)
     area = np.where(inside, layer.area[piece], np.where(around, shapely.area(shapes)[shape], 0.0))
     crossing = np.flatnonzero(~(inside | around))

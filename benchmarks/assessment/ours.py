@@ -36,7 +36,7 @@ def measure(bundle: str, many: str, one: str) -> dict[str, object]:
     peak = Peak()
     peak.start()
     result: dict[str, object] = {}
-    for name, path, times in (("many", many, 7), ("one", one, 30)):
+    for name, path, times in (("many", many, 15), ("one", one, 30)):
         sites = nutrient_sites(Path(path))
         assess(job, sites, opened)
         walls, cpus = [], []

@@ -63,6 +63,32 @@ def test_a_newt_assessment(assessment: Run, region: Path, tmp_path: Path) -> Non
     assert "gcn" in (tmp_path / "report.html").read_text()
 
 
+def test_one_site_loads_only_what_it_needs(region: Path, tmp_path: Path) -> None:
+    """A cold start is imports: each of these would add a tenth of it or more."""
+    document = json.loads((region / "sites.geojson").read_text())
+    (tmp_path / "one.geojson").write_text(json.dumps({**document, "features": document["features"][:1]}))
+    words = ["run", tmp_path / "one.geojson", "-q", "--no-report", "-b", region / "bundle", "-o", tmp_path]
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "assessment", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert {"numpy", "shapely"} <= loaded
+    heavy = {"pyproj", "jinja2", "numpy.ma", "pandas", "geopandas", "pyarrow", "pyogrio", "boto3", "pydantic"}
+    heavy |= {
+        "rich",
+        "structlog",
+        "typer",
+        "flask",
+        "prometheus_client",
+        "concurrent.futures",
+        "assessment.gcn",
+    }
+    assert not heavy & loaded
+
+
 def test_the_report_needs_nothing_from_outside(assessment: Run, region: Path, tmp_path: Path) -> None:
     assert (
         assessment("run", region / "sites.geojson", "-b", region / "bundle", "-o", tmp_path).returncode == 0

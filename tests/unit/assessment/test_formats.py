@@ -5,9 +5,11 @@ from pathlib import Path
 
 import geopandas
 import numpy as np
+import pyproj
 import pytest
 import shapely
 
+from assessment.formats.lonlat import from_grid
 from assessment.formats.open import open_source
 from assessment.intake.accept import nutrient_sites
 from tests.unit.assessment.files import DONUT, TWO, frame, members, write, zipped
@@ -36,6 +38,17 @@ def test_longitude_and_latitude_are_really_reprojected(tmp_path: Path, name: str
     sites = nutrient_sites(write(tmp_path / name, given))
     assert sites.area == pytest.approx([shapes[0].area], rel=1e-4)
     assert shapely.distance(shapely.centroid(sites.geometry[0]), shapely.centroid(shapes[0])) < 0.01
+
+
+@pytest.mark.filterwarnings("ignore:Best transformation is not available")
+def test_the_grid_to_longitude_and_latitude_as_proj_has_it() -> None:
+    """EPSG:1314 named, for PROJ takes another one for points at sea, or a correction grid where it finds one."""
+    generator = np.random.default_rng(27700)
+    coords = generator.uniform((0, 0), (700_000, 1_300_000), (5_000, 2))
+    steps = pyproj.transformer.TransformerGroup("EPSG:27700", "EPSG:4326", always_xy=True).transformers
+    helmert = next(step for step in steps if "OSGB36 to WGS 84 (6)" in step.description)
+    expected = np.column_stack(helmert.transform(coords[:, 0], coords[:, 1]))
+    assert np.abs(from_grid(coords) - expected).max() < 1e-9
 
 
 def test_geojson_without_a_crs_is_longitude_and_latitude(tmp_path: Path) -> None:
