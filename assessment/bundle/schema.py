@@ -26,6 +26,9 @@ LAYERS: Mapping[str, Mapping[str, Kind]] = {
 ON_GRID = {"gcn_risk_zones", "gcn_ponds"}
 """Layers whose rules want them on a grid; put there before they are cut, so that no cut bends an edge."""
 
+DBASE = 10
+"""Letters of a name that a shapefile keeps."""
+
 OPTIONAL = {"crome_id"}
 """Columns that no calculation reads."""
 
@@ -64,7 +67,7 @@ def find_column(wanted: str, available: Iterable[str], aliases: Iterable[str] = 
 def layer_columns(layer: str, available: Iterable[str]) -> dict[str, str]:
     """Our column -> the source's, for all that the layer needs."""
     names = list(available)
-    found = {column: find_column(column, names) for column in LAYERS[layer]}
+    found = {column: find_column(column, names, (column[:DBASE],)) for column in LAYERS[layer]}
     missing = [column for column, source in found.items() if source is None and column not in OPTIONAL]
     if missing:
         raise BadInput(

@@ -10,7 +10,8 @@ from assessment.formats.open import SQLITE
 from switchyard.errors import BadInput
 
 ENDINGS = (".gpkg", ".parquet", ".geoparquet", ".shp", ".zip", ".geojson", ".json")
-TABLE_ENDINGS = (".csv", ".sqlite", ".db", ".sqlite3")
+SQLITE_ENDINGS = (".gpkg", ".sqlite", ".db", ".sqlite3")
+TABLE_ENDINGS = (".csv", *SQLITE_ENDINGS)
 
 
 @dataclass
@@ -34,7 +35,8 @@ class Sources:
 
 
 def in_folder(folder: Path) -> Sources:
-    """What a folder holds: `wwtw_catchments.gpkg`, `rates_lookup.csv`, tables of any SQLite file."""
+    """What a folder holds: `wwtw_catchments.gpkg`, `rates_lookup.csv`, and what is inside any GeoPackage or
+    SQLite file under one of our names."""
     if not folder.is_dir():
         raise BadInput(f"{folder} is no folder")
     found = Sources()
@@ -46,22 +48,26 @@ def in_folder(folder: Path) -> Sources:
         for table in TABLES:
             if path.stem.casefold() == table.casefold() and path.suffix.lower() in TABLE_ENDINGS:
                 found.tables.setdefault(table, path)
-    for path in files:
-        if path.suffix.lower() in TABLE_ENDINGS and _is_sqlite(path):
-            for table in _tables_in(path):
-                found.tables.setdefault(table, path)
+    for path in filter(_is_sqlite, files):
+        names = _names_in(path)
+        for layer in (layer for layer in LAYERS if layer.casefold() in names):
+            found.layers.setdefault(layer, (path, names[layer.casefold()]))
+        for table in (table for table in TABLES if table.casefold() in names):
+            found.tables.setdefault(table, path)
     return found
 
 
 def _is_sqlite(path: Path) -> bool:
+    if path.suffix.lower() not in SQLITE_ENDINGS:
+        return False
     with path.open("rb") as file:
         return file.read(len(SQLITE)) == SQLITE
 
 
-def _tables_in(path: Path) -> list[str]:
+def _names_in(path: Path) -> Mapping[str, str]:
+    """The tables of a file by what they are called in lower case."""
     with sqlite.opened(path) as connection:
-        names = {name.casefold() for name in sqlite.tables(connection)}
-    return [table for table in TABLES if table.casefold() in names]
+        return {name.casefold(): name for name in sqlite.tables(connection)}
 
 
 def merged(base: Sources, over: Sources) -> Sources:

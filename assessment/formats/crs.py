@@ -70,7 +70,10 @@ def _horizontal(system: Any) -> int | None:
 def _transformer(source: str) -> Any:
     import pyproj  # noqa: PLC0415
 
-    return pyproj.Transformer.from_crs(_system(source), GRID, always_xy=True)
+    try:
+        return pyproj.Transformer.from_crs(_system(source), GRID, always_xy=True)
+    except pyproj.exceptions.ProjError as error:
+        raise BadInput(f"the coordinate system {source[:80]!r} cannot be brought to {GRID}") from error
 
 
 def _moved(geometries: Geometries, source: str) -> Geometries:

@@ -29,6 +29,8 @@ class GeoJson:
     def __init__(self, content: bytes) -> None:
         document = _parse(content)
         self._features = _features(document)
+        if not self._features:
+            raise BadInput("the file has no features")
         self.crs: str | None = _crs(document)
         self.fields: Sequence[str] = list(dict.fromkeys(k for f in self._features for k in _properties(f)))
 

@@ -56,12 +56,12 @@ def _layer(connection: sqlite3.Connection, wanted: str | None, path: Path) -> tu
 
 
 def _crs(organisation: str | None, code: int | None, definition: str | None) -> str | None:
-    """-1 and 0 are the standard's words for an undefined system."""
+    """-1 and 0 are the standard's words for an undefined system; GDAL has words of its own."""
     if organisation is None or code in (-1, 0, None):
         return None
     if organisation.upper() == "EPSG":
         return f"EPSG:{code}"
-    return definition
+    return None if "undefined" in (definition or "").casefold()[:40] else definition
 
 
 def _geometries(blobs: Sequence[Any], first: int) -> np.ndarray[tuple[int], np.dtype[np.object_]]:

@@ -14,6 +14,7 @@ from switchyard.errors import BadInput
 SQLITE = b"SQLite format 3\0"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 PARQUET = b"PAR1"
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def open_source(path: Path, layer: str | None = None, limit: int | None = None) -> Source:
@@ -29,6 +30,8 @@ def open_source(path: Path, layer: str | None = None, limit: int | None = None) 
         return shapefile.Shapefile(_beside(path))
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
         return GeoJson(path.read_bytes())
+    if head.startswith(UTF16):
+        raise BadInput(f"{path.name} is text in UTF-16; GeoJSON has to be UTF-8")
     raise BadInput(f"{path.name} is neither a zipped shapefile, GeoPackage, GeoJSON nor GeoParquet")
 
 

@@ -40,6 +40,8 @@ class Shapefile:
         self._shp = members["shp"]
         if len(self._shp) < _HEADER_SIZE or bytes(self._shp[:4]) != MAGIC:
             raise BadInput("the .shp is not a shapefile")
+        if len(self._shp) == _HEADER_SIZE:
+            raise BadInput("the file has no features")
         kind = int.from_bytes(self._shp[32:36], "little")
         if kind not in POLYGONS | {NULL_SHAPE}:
             raise BadInput(f"the shapefile holds {KINDS.get(kind, 'other shapes')}; polygons are needed")

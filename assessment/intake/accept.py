@@ -70,7 +70,7 @@ def everything(source: Source, columns: Sequence[str]) -> tuple[Geometries, dict
             raise BadInput(f"more than {MOST_FEATURES:,} features or {MOST_VERTICES:,} vertices in one file")
         shapes.append(batch.geometry)
         for column in columns:
-            values[column] += batch.columns[column]
+            values[column].extend(batch.columns[column])
     if not features:
         raise BadInput("the file has no features")
     return np.concatenate(shapes), values

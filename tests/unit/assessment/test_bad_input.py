@@ -77,19 +77,30 @@ SITES: dict[str, tuple[Make, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", SITES)
-def test_sites_that_make_no_sense(tmp_path: Path, case: str) -> None:
+CANNOT_HOLD = {("line", "zip"), ("mixed", "zip"), ("no CRS", "geojson"), ("empty geometry", "zip")}
+"""A shapefile has one kind of shape and no empty one, GeoJSON always has a coordinate system."""
+SUFFIXES = ("zip", "gpkg", "geojson", "parquet")
+CASES = [(case, suffix) for case in SITES for suffix in SUFFIXES if (case, suffix) not in CANNOT_HOLD]
+
+
+@pytest.mark.parametrize(("case", "suffix"), CASES)
+@pytest.mark.filterwarnings("ignore::UserWarning:pyogrio")
+def test_sites_that_make_no_sense(tmp_path: Path, case: str, suffix: str) -> None:
     make, message = SITES[case]
-    suffix = (
-        ".parquet" if case in ("empty geometry", "mixed", "no geometry", "no CRS", "no features") else ".gpkg"
-    )
-    refused(write(tmp_path / f"sites{suffix}", make(tmp_path)), message)
+    refused(write(tmp_path / f"sites.{suffix}", make(tmp_path)), message)
+
+
+def test_dwellings_as_whole_floats_of_every_format(tmp_path: Path) -> None:
+    for suffix in SUFFIXES:
+        given = frame(TWO_SITES, id=["a", "b"], Dwellings=[1.0, 250.0])
+        assert nutrient_sites(write(tmp_path / f"sites.{suffix}", given)).dwellings == (1, 250)
 
 
 def test_files_that_are_no_files_of_sites(tmp_path: Path) -> None:
     for name, content, message in (
         ("empty", b"", "is empty"),
         ("text", b"hello there", "neither a zipped shapefile"),
+        ("wide.json", '{"type": "FeatureCollection"}'.encode("utf-16"), "text in UTF-16"),
         ("cut.json", b'{"type": "FeatureCollection", "features": [', "not JSON"),
         ("list.json", b"[1, 2]", "no GeoJSON FeatureCollection"),
         (
