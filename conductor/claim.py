@@ -6,6 +6,8 @@ After any error here the session may hold locks that nobody knows of, so it is s
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
 
 from conductor.bell import Look
 from conductor.columns import BigInts, Ints, Uuids
@@ -14,8 +16,8 @@ from conductor.session import Session
 from switchyard.ledger.queries import query
 
 CLAIM = query("conductor", "claim")
+CLAIM_DESCRIBED = query("conductor", "claim_described")
 CLAIM_ORPHANS = query("conductor", "claim_orphans")
-DESCRIBE = query("conductor", "describe")
 UNLOCK = query("conductor", "unlock")
 
 
@@ -35,10 +37,18 @@ class Claim:
 async def claim(session: Session, name: str, wanted: int, held: Uuids) -> tuple[Claim, Look]:
     """Lock up to `wanted` processable actions, passing over those this session holds already."""
     async with _or_sever(session, "claim"):
-        rows = await session.rows(CLAIM, {"name": name, "wanted": wanted, "held": held})
-    uuids, runs, attempts, locks, skipped, due_in = rows[0]
-    look = Look(wanted, len(uuids), bool(skipped), due_in)
-    return Claim(uuids, runs, attempts, locks), look
+        [row] = await session.rows(CLAIM, {"name": name, "wanted": wanted, "held": held})
+    return _taken(row, wanted)
+
+
+async def claim_described(
+    session: Session, name: str, wanted: int, held: Uuids, attempts: int
+) -> tuple[Claim, Look, list[Work]]:
+    """The same, with what a handler needs to know of each; `attempts` are what the policy allows."""
+    async with _or_sever(session, "claim"):
+        [row] = await session.rows(CLAIM_DESCRIBED, {"name": name, "wanted": wanted, "held": held})
+    claimed, look = _taken(row, wanted)
+    return claimed, look, _works(name, claimed, row[6:], attempts) if len(claimed) else []
 
 
 async def claim_orphans(session: Session, name: str, wanted: int, held: Uuids) -> Claim:
@@ -48,29 +58,6 @@ async def claim_orphans(session: Session, name: str, wanted: int, held: Uuids) -
     return Claim(*rows[0])
 
 
-async def describe(session: Session, name: str, claimed: Claim, attempts: int) -> list[Work]:
-    """What a handler needs to know of each; `attempts` are what the policy allows."""
-    async with _or_sever(session, "description of a claim"):
-        rows = await session.rows(DESCRIBE, {"uuids": claimed.uuids})
-    numbers = zip(claimed.runs.values(), claimed.attempts.values(), rows, strict=True)
-    return [
-        Work(
-            uuid=row[0],
-            run=run,
-            attempt=before + 1,
-            last_attempt=before + 1 >= attempts,
-            action_name=name,
-            workflow=row[1],
-            callback=row[2],
-            parent_uuid=row[3],
-            parameters=row[4],
-            correlation_id=row[5],
-            created_at=row[6],
-        )
-        for run, before, row in numbers
-    ]
-
-
 async def unlock(session: Session, locks: BigInts | Sequence[int]) -> None:
     """Give locks back; every one of them must have been ours."""
     column = locks if isinstance(locks, BigInts) else BigInts.of(locks)
@@ -78,6 +65,36 @@ async def unlock(session: Session, locks: BigInts | Sequence[int]) -> None:
         [[freed]] = await session.rows(UNLOCK, {"locks": column})
         if freed != len(column):
             raise AssertionError(f"{len(column) - freed} locks were not held")
+
+
+def _taken(row: Sequence[Any], wanted: int) -> tuple[Claim, Look]:
+    uuids, runs, attempts, locks, skipped, due_in = row[:6]
+    return Claim(uuids, runs, attempts, locks), Look(wanted, len(uuids), bool(skipped), due_in)
+
+
+def _works(name: str, claimed: Claim, columns: Sequence[Any], attempts: int) -> list[Work]:
+    """In the order of the claim; the columns have an order of their own."""
+    described = {one[0]: one[1:] for one in zip(*columns, strict=True)}
+    numbers = zip(claimed.uuids, claimed.runs.values(), claimed.attempts.values(), strict=True)
+    works = []
+    for uuid, run, before in numbers:
+        workflow, callback, parent, parameters, correlation, created = described[uuid]
+        works.append(
+            Work(
+                uuid=uuid,
+                run=run,
+                attempt=before + 1,
+                last_attempt=before + 1 >= attempts,
+                action_name=name,
+                workflow=workflow,
+                callback=callback,
+                parent_uuid=UUID(parent) if parent else None,
+                parameters=parameters,
+                correlation_id=correlation,
+                created_at=created,
+            )
+        )
+    return works
 
 
 @asynccontextmanager

@@ -24,9 +24,10 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Any, LiteralString
 
-from psycopg import AsyncConnection, Notify, OperationalError, pq
+from psycopg import AsyncConnection, OperationalError
 
 from conductor.columns import register
+from conductor.wire import Wire
 from switchyard.errors import DatabaseUnavailable
 from switchyard.ledger.queries import query
 
@@ -50,8 +51,9 @@ class Session:
         self._loop = asyncio.get_running_loop()
         self._lost: str | None = None
         self.answered_at = self._loop.time()
+        self._rests: asyncio.Event | None = None
         register(connection)
-        connection.add_notify_handler(self._heard)
+        self._wire = Wire(connection, self._heard, self._ended)
 
     @property
     def announced_pid(self) -> int:
@@ -73,11 +75,13 @@ class Session:
         within = self._answer_within
         timer = self._loop.call_later(within, self.sever, f"no answer within {within:g} s")
         try:
-            cursor = await self._connection.execute(statement, values, prepare=True, binary=True)
-            found = await cursor.fetchall() if cursor.description else []
+            found = await self._wire.rows(statement, values or {})
         except OperationalError as error:
             if self._connection.closed or self._lost:
                 self._lose(str(error))
+            raise
+        except asyncio.CancelledError:
+            self.sever("a statement was given up")  # its answer would be taken for that of the next one
             raise
         finally:
             timer.cancel()
@@ -96,14 +100,13 @@ class Session:
     async def wait(self, until: asyncio.Event, seconds: float) -> None:
         """Wait for the event, a bell or the end of the connection, at most so long."""
         self._check()
-        loop, number = self._loop, self._connection.fileno()
-        timer = loop.call_later(max(0.0, seconds), until.set)
-        loop.add_reader(number, self._readable, until)
+        timer = self._loop.call_later(max(0.0, seconds), until.set)
+        self._rests = until
         try:
             await until.wait()
         finally:
             timer.cancel()
-            loop.remove_reader(number)
+            self._rests = None
         self._check()
 
     def sever(self, reason: str) -> None:
@@ -120,6 +123,7 @@ class Session:
     async def close(self) -> None:
         """Say goodbye; the server frees what is still locked."""
         self._lost = self._lost or "closed"
+        self._wire.close()
         await self._connection.close()
 
     def _check(self) -> None:
@@ -127,23 +131,18 @@ class Session:
             raise SessionLost(self._lost)
 
     def _lose(self, reason: str) -> None:
-        self.sever(reason.strip().splitlines()[0] if reason.strip() else "the connection ended")
+        self.sever(_first_line(reason))
         raise SessionLost(self._lost or reason)
 
-    def _heard(self, _notify: Notify) -> None:
+    def _heard(self) -> None:
         self.on_bell()
 
-    def _readable(self, until: asyncio.Event) -> None:
-        """While no statement runs, what arrives is a bell, a notice or the end."""
-        connection = self._connection.pgconn
-        try:
-            connection.consume_input()
-            while (notify := connection.notifies()) is not None:
-                del notify
-                self.on_bell()
-        except OperationalError as error:
-            self._lost = self._lost or str(error).strip()
-        if connection.status == pq.ConnStatus.BAD:
-            self._lost = self._lost or "the server closed the connection"
-        if self._lost:
-            until.set()
+    def _ended(self, error: OperationalError) -> None:
+        """Nobody can use it any more; whoever rests learns it at once."""
+        self._lost = self._lost or _first_line(str(error))
+        if self._rests is not None:
+            self._rests.set()
+
+
+def _first_line(said: str) -> str:
+    return said.strip().splitlines()[0] if said.strip() else "the connection ended"

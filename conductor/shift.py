@@ -10,12 +10,13 @@ run one after the other on the session; dispatches run beside them, with no tran
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from conductor.bell import Bell
-from conductor.claim import Claim, claim, claim_orphans, describe, unlock
+from conductor.claim import Claim, claim, claim_described, claim_orphans, unlock
 from conductor.columns import Uuids
 from conductor.dispatch import Flights
+from conductor.handler import Work
 from conductor.line import Line
 from conductor.outbox import Outbox
 from conductor.registry import Registration
@@ -110,12 +111,12 @@ class Shift:
         if self._stop_by is not None and self._clock() >= self._stop_by:
             await self._release()
         await self._settle()
-        if self._registration.due_in() <= 0:
-            await self._registration.beat()
         if self._clock() >= self._orphans_at and self._line.action.answers_itself and self._may_claim():
             await self._bury_orphans()
         if self._may_claim() and self._bell.wait() <= 0 and self._clock() >= self._tokens_at:
             await self._look()
+        if self._registration.due_in() <= 0:
+            await self._registration.beat()
         await self._arm_or_disarm()
         await self._rest()
 
@@ -136,29 +137,38 @@ class Shift:
         if wanted == 0:
             self._tokens_at = self._clock() + wait
             return
-        self._bell.looking()
-        held = Uuids.of(self._flights.held() + self._outbox.held())
-        began = self._clock()
-        claimed, look = await claim(self._session, self._line.name, wanted, held)
-        self._bell.looked(look)
-        self._drained = not self._bell.more
-        await self._line.put_back(self._session, wanted - look.claimed)
-        if look.claimed:
-            self._line.metrics.claims.labels(self._line.name).inc(look.claimed)
-            await self._start(claimed, self._clock() - began)
+        claimed, works, seconds = await self._claim(wanted)
+        await self._line.put_back(self._session, wanted - len(claimed))
+        if len(claimed):
+            await self._start(claimed, works, seconds)
+            self._line.metrics.claims.labels(self._line.name).inc(len(claimed))
             await self._ring_peers()
 
-    async def _start(self, claimed: Claim, seconds: float) -> None:
+    async def _claim(self, wanted: int) -> tuple[Claim, list[Work], float]:
+        """What a batch handler gets is not described: it asks for nothing but ids."""
+        self._bell.looking()
+        began = self._clock()
+        held = Uuids.of(self._flights.held() + self._outbox.held())
+        session, name, works = self._session, self._line.name, list[Work]()
+        if self._line.batch_handler is not None:
+            claimed, look = await claim(session, name, wanted, held)
+        else:
+            attempts = self._line.action.retry.attempts
+            claimed, look, works = await claim_described(session, name, wanted, held, attempts)
+        self._bell.looked(look)
+        self._drained = not self._bell.more
+        return claimed, works, self._clock() - began
+
+    async def _start(self, claimed: Claim, works: Sequence[Work], seconds: float) -> None:
         if self._line.batch_handler is not None:
             await self._outbox.batch(self._line.batch_handler, claimed)
             if self._outbox.backed_off():
                 self._bell.ring()
             return
-        attempts = self._line.action.retry.attempts
-        works = await describe(self._session, self._line.name, claimed, attempts)
         if self._line.at_most_once:
             await self._outbox.running(claimed)
         for work, lock in zip(works, claimed.locks.values(), strict=True):
+            self._flights.start(work, lock)
             tracing.mark(
                 "claim",
                 seconds=seconds,
@@ -166,7 +176,6 @@ class Shift:
                 correlation_id=work.correlation_id,
                 parent_uuid=work.parent_uuid,
             )
-            self._flights.start(work, lock)
 
     async def _ring_peers(self) -> None:
         """More than we can take: somebody else may have room."""

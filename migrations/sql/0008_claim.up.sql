@@ -1,19 +1,13 @@
 -- The claim: the advisory lock is the lease, the connection that holds it is the fence.
 --
 -- 1. What waited and is due now becomes ready (yard.due is null): one index then has all in (priority, age) order.
--- 2. Take a window of candidates, in order and materialised; then try each one's lock under a LIMIT with no sort
---    above it, so that locks held = rows returned. Where peers hold so many that the window is used up, page on.
---    Session locks are re-entrant, so what this connection holds already (p_held) must be passed over.
+-- 2. Take a page of candidates in order and try each one's lock until there are enough: locks held = rows returned.
+--    Where peers hold so many that the page is used up, go on with one twice as long.
+--    Session locks are re-entrant, so what this connection holds already (p_held) is no candidate.
 -- 3. In a new statement, so with a new snapshot, keep those that are still processable and unlock the rest: a peer may
 --    have finished one between our snapshot and our lock. Peers unlock only after their commit.
 -- Any error leaves locks that nobody knows of: the caller must then drop the connection.
-create function switchyard.try_lock_unless_held(p_uuid uuid, p_lock bigint, p_held uuid[]) returns boolean
-language sql volatile as $$
-  -- p_held is sorted: a binary search, and the lock is not even tried where it is found.
-  select case when p_held[width_bucket(p_uuid, p_held)] = p_uuid then false else pg_try_advisory_lock(p_lock) end
-$$;
-comment on function switchyard.try_lock_unless_held is 'Takes the advisory lock, but never a second time.';
-
+-- An action that comes alone is waited for, so its way is short: two statements, and what they need is in the first.
 create function switchyard.claim(
   p_action_name text, p_limit integer, p_held uuid[] default '{}',
   out uuids uuid[], out runs integer[], out attempts integer[], out lock_ids bigint[],
@@ -21,51 +15,63 @@ create function switchyard.claim(
 ) language plpgsql security definer
 set search_path = switchyard, pg_temp set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
-  held uuid[] := (select coalesce(array_agg(h order by h), '{}') from unnest(p_held) as h);
-  window_size integer := 4 * p_limit + cardinality(p_held);
+  held uuid[] := p_held;
+  page_size integer := p_limit;
   from_priority smallint := -32768;
   from_uuid uuid := '00000000-0000-0000-0000-000000000000';
-  seen integer;
-  mine integer;
-  left_to_others integer := 0;
+  last_priority smallint;
+  paused boolean;
+  first boolean := true;
   page uuid[];
   page_locks bigint[];
   got uuid[] := '{}';
   got_locks bigint[] := '{}';
 begin
   uuids := '{}'; runs := '{}'; attempts := '{}'; lock_ids := '{}'; skipped := false;
-  if exists (select from switchyard.paused p where p.action_name = p_action_name) then
-    return;
+  if cardinality(held) > 1 then
+    -- Sorted, so that each candidate is looked up by a binary search.
+    held := (select array_agg(h order by h) from unnest(p_held) as h);
   end if;
-  update switchyard.yard y set due = null
-  where y.action_uuid in (
-    select w.action_uuid from switchyard.yard w
-    where w.action_name = p_action_name and w.status in ('PENDING', 'BACKOFF') and w.due <= now()
-    order by w.due limit greatest(window_size, 1000) for update skip locked);
-  while cardinality(got) < p_limit loop
-    with candidate as materialized (
-      select y.action_uuid, y.priority, y.lock_id from switchyard.yard y
+  loop
+    select array_agg(c.action_uuid), array_agg(c.lock_id), max(c.priority),
+      (select min(w.due) from switchyard.yard w
+       where w.action_name = p_action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null),
+      exists (select from switchyard.paused p where p.action_name = p_action_name)
+    into page, page_locks, last_priority, next_due, paused
+    from (
+      select y.action_uuid, y.lock_id, y.priority from switchyard.yard y
       where y.action_name = p_action_name and y.status in ('PENDING', 'BACKOFF') and y.due is null
         and (y.priority, y.action_uuid) > (from_priority, from_uuid)
-      order by y.priority, y.action_uuid limit window_size
-    ), taken as (
-      select c.action_uuid, c.lock_id from candidate c
-      where switchyard.try_lock_unless_held(c.action_uuid, c.lock_id, held)
-      limit p_limit - cardinality(got)
-    ), last as (
-      select c.priority, c.action_uuid from candidate c offset window_size - 1
-    )
-    select c.seen, c.mine, t.uuids, t.locks, last.priority, last.action_uuid
-    into seen, mine, page, page_locks, from_priority, from_uuid
-    from (select array_agg(action_uuid) as uuids, array_agg(lock_id) as locks from taken) as t
-    cross join (select count(*) as seen, count(*) filter (where held[width_bucket(action_uuid, held)] = action_uuid) as mine from candidate) as c
-    left join last on true;
-    got := got || page;
-    got_locks := got_locks || page_locks;
-    left_to_others := left_to_others + seen - mine - coalesce(cardinality(page), 0);
-    exit when seen < window_size;
+        and held[width_bucket(y.action_uuid, held)] is distinct from y.action_uuid
+      order by y.priority, y.action_uuid limit page_size) as c;
+    if paused then
+      next_due := null;
+      exit;
+    elsif first and next_due <= now() then
+      update switchyard.yard y set due = null
+      where y.action_uuid in (
+        select w.action_uuid from switchyard.yard w
+        where w.action_name = p_action_name and w.status in ('PENDING', 'BACKOFF') and w.due <= now()
+        order by w.due limit greatest(4 * p_limit, 1000) for update skip locked);
+      first := false;
+      continue;
+    end if;
+    first := false;
+    for place in 1 .. coalesce(cardinality(page), 0) loop
+      if pg_try_advisory_lock(page_locks[place]) then
+        got := got || page[place];
+        got_locks := got_locks || page_locks[place];
+        exit when cardinality(got) = p_limit;
+      else
+        skipped := true;
+      end if;
+    end loop;
+    exit when cardinality(got) = p_limit or page is null or cardinality(page) < page_size;
+    from_priority := last_priority;
+    from_uuid := page[page_size];
+    page_size := 2 * page_size;
   end loop;
-  skipped := cardinality(got) < p_limit and left_to_others > 0;
+  skipped := skipped and cardinality(got) < p_limit;
   if cardinality(got) > 0 then
     select coalesce(array_agg(y.action_uuid), '{}'), coalesce(array_agg(y.run), '{}'), coalesce(array_agg(y.attempt), '{}'), coalesce(array_agg(y.lock_id), '{}')
     into uuids, runs, attempts, lock_ids
@@ -75,11 +81,42 @@ begin
       perform pg_advisory_unlock(g.lock_id) from unnest(got, got_locks) as g (action_uuid, lock_id) where g.action_uuid <> all (uuids);
     end if;
   end if;
-  select min(y.due) into next_due from switchyard.yard y
-  where y.action_name = p_action_name and y.status in ('PENDING', 'BACKOFF') and y.due is not null;
 end
 $$;
 comment on function switchyard.claim is 'Locks and returns up to p_limit processable actions of that name; tells whether others hold some, and when the next is due.';
+
+-- Asked together with the claim, so that a handler is entered after one round trip. Volatile: what the claim saw was
+-- committed after the snapshot of the statement that asks for both. The bounds let Postgres open the partitions
+-- between them alone; it sees through parameters, not through an array.
+create function switchyard.describe(
+  p_uuids uuid[], out uuids uuid[], out workflows text[], out callbacks text[], out parents text[],
+  out parameters jsonb[], out correlations text[], out created timestamptz[]
+) language plpgsql volatile security definer
+set search_path = switchyard, pg_temp set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+declare
+  oldest uuid := p_uuids[1];
+  youngest uuid := oldest;
+begin
+  if oldest is null then
+    return;
+  elsif cardinality(p_uuids) > 1 then
+    select (array_agg(u order by u))[1], (array_agg(u order by u desc))[1] into oldest, youngest from unnest(p_uuids) as u;
+  end if;
+  select array_agg(a.action_uuid), array_agg(a.workflow), array_agg(a.callback), array_agg(a.parent_uuid::text),
+    array_agg(a.parameters), array_agg(a.correlation_id), array_agg(a.created_at)
+  into uuids, workflows, callbacks, parents, parameters, correlations, created
+  from switchyard.action a
+  where a.action_uuid = any (p_uuids) and a.action_uuid between oldest and youngest;
+end
+$$;
+comment on function switchyard.describe is 'What a handler needs to know of those actions, in no order.';
+
+-- p_held is sorted: a binary search, and the lock is not even tried where it is found.
+create function switchyard.try_lock_unless_held(p_uuid uuid, p_lock bigint, p_held uuid[]) returns boolean
+language sql volatile as $$
+  select case when p_held[width_bucket(p_uuid, p_held)] = p_uuid then false else pg_try_advisory_lock(p_lock) end
+$$;
+comment on function switchyard.try_lock_unless_held is 'Takes the advisory lock, but never a second time.';
 
 -- at_most_once: a thread RUNNING by a conductor whose lock is free was being dispatched when its conductor died.
 create function switchyard.claim_orphans(p_action_name text, p_limit integer, p_held uuid[] default '{}')

@@ -8,11 +8,11 @@ select coalesce(array_agg(action_uuid), '{}'), coalesce(array_agg(run), '{}'), c
   coalesce(array_agg(lock_id), '{}')
 from switchyard.claim_orphans(%(name)s, %(wanted)s, %(held)s);
 
--- describe: what a handler needs to know of each claimed action, in the order of the claim
-select a.action_uuid, a.workflow, a.callback, a.parent_uuid, a.parameters, a.correlation_id, a.created_at
-from unnest(%(uuids)s::uuid[]) with ordinality as c (action_uuid, place)
-join switchyard.action a using (action_uuid)
-order by c.place;
+-- claim_described: claim, and with it what a handler needs to know of each, in no order
+select c.uuids, c.runs, c.attempts, c.lock_ids, c.skipped,
+  extract(epoch from c.next_due - clock_timestamp())::double precision as due_in,
+  d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created
+from switchyard.claim(%(name)s, %(wanted)s, %(held)s) as c, switchyard.describe(c.uuids) as d;
 
 -- settle: one event for each of many dispatches; in uuid order, for then they are rolled up at once
 insert into switchyard.event (action_uuid, status, run, attempt, source, error, retry_seconds, detail)

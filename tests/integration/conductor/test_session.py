@@ -1,0 +1,87 @@
+"""The session's wire: large values, errors that leave it usable, bells at any time, and statements given up."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import psycopg
+import pytest
+
+from conductor.opening import open_session
+from conductor.session import Session, SessionLost
+from tests.integration.conductor.yard import NAME, Yard, eventually
+
+pytestmark = pytest.mark.database
+
+
+@pytest.fixture
+async def session(yard: Yard) -> AsyncIterator[Session]:
+    opened = await open_session(yard.database.url, NAME)
+    yield opened
+    await opened.close()
+
+
+async def test_a_value_larger_than_any_socket_buffer_goes_there_and_back(session: Session) -> None:
+    large = "ä" * 20_000_000
+    [[back]] = await session.rows("select %(large)s::text", {"large": large})
+    assert back == large
+
+
+async def test_the_same_name_twice_and_a_percent_sign(session: Session) -> None:
+    rows = await session.rows("select %(n)s::int %% 7, %(n)s::int + %(m)s::int", {"n": 10, "m": 1})
+    assert rows == [(3, 11)]
+
+
+async def test_values_of_other_types_under_the_same_statement(session: Session) -> None:
+    statement = "select %(n)s::bigint"
+    for n in (1, 70_000, 5_000_000_000, 2):
+        assert await session.rows(statement, {"n": n}) == [(n,)]
+
+
+async def test_a_refused_statement_is_an_error_and_the_next_one_works(session: Session) -> None:
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        await session.rows("select 1 / %(n)s::int", {"n": 0})
+    with pytest.raises(psycopg.errors.SyntaxError):
+        await session.rows("selekt")
+    assert await session.rows("select 1 / %(n)s::int", {"n": 1}) == [(1,)]
+    assert session.lost is None
+
+
+async def test_a_statement_that_is_given_up_ends_the_session_and_its_locks(
+    yard: Yard, session: Session
+) -> None:
+    await session.rows("select pg_advisory_lock(7)")
+    slow = asyncio.create_task(session.rows("select pg_sleep(2)"))
+    asleep = "select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"
+    await eventually(lambda: yard.database.execute(asleep))
+    slow.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await slow
+    with pytest.raises(SessionLost, match="given up"):
+        await session.rows("select 1")
+    await eventually(lambda: yard.locks() == 0)
+
+
+async def test_bells_are_heard_in_mid_statement_and_while_nothing_runs(yard: Yard, session: Session) -> None:
+    heard = 0
+
+    def bell() -> None:
+        nonlocal heard
+        heard += 1
+
+    session.on_bell = bell
+    await session.rows("listen drill")
+    slow = asyncio.create_task(session.rows("select pg_sleep(0.2)"))
+    await asyncio.sleep(0)
+    yard.database.execute("notify drill")
+    await slow
+    await eventually(lambda: heard == 1)
+    yard.database.execute("notify drill")
+    await eventually(lambda: heard == 2)
+
+
+async def test_the_end_of_an_idle_connection_wakes_whoever_rests(yard: Yard, session: Session) -> None:
+    resting = asyncio.create_task(session.wait(asyncio.Event(), 60))
+    await asyncio.sleep(0)
+    yard.end_backends()
+    with pytest.raises(SessionLost):
+        await asyncio.wait_for(resting, 10)
