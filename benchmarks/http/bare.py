@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -42,18 +42,30 @@ async def receiver() -> AsyncIterator[str]:
         await process.wait()
 
 
-async def post_all(url: str, count: int, in_flight: int) -> Turn:
-    """Post `count` documents over kept connections, so many at once, and read every answer."""
-    left = iter(range(count))
+class Bare:
+    """A session that keeps its connections from turn to turn."""
 
-    async def slot() -> None:
+    def __init__(self, session: aiohttp.ClientSession, url: str, in_flight: int) -> None:
+        self._session, self._url, self._in_flight = session, url, in_flight
+
+    async def post(self, count: int) -> Turn:
+        """So many documents, `in_flight` at once, and every answer read."""
+        left = iter(range(count))
+        began, cpu = time.perf_counter(), time.process_time()
+        await asyncio.gather(*(self._slot(left) for _ in range(self._in_flight)))
+        return Turn(count / (time.perf_counter() - began), (time.process_time() - cpu) / count * 1e6)
+
+    async def _slot(self, left: Iterator[int]) -> None:
         for _ in left:
             body = {"id": str(uuid4()), "status": PARAMETERS["status"], "data": PARAMETERS}
-            async with session.post(url, json=body) as response:
+            async with self._session.post(self._url, json=body) as response:
                 assert response.status == 200
                 await response.read()
 
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=in_flight)) as session:
-        began, cpu = time.perf_counter(), time.process_time()
-        await asyncio.gather(*(slot() for _ in range(in_flight)))
-        return Turn(count / (time.perf_counter() - began), (time.process_time() - cpu) / count * 1e6)
+
+@asynccontextmanager
+async def bare_loop(url: str, in_flight: int) -> AsyncIterator[Bare]:
+    """The loop, open."""
+    connector = aiohttp.TCPConnector(limit=in_flight, keepalive_timeout=60)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        yield Bare(session, url, in_flight)

@@ -29,7 +29,7 @@ import yaml
 from psycopg.types.json import Jsonb
 
 from benchmarks import effort
-from benchmarks.http.bare import PARAMETERS, Turn, post_all, receiver
+from benchmarks.http.bare import PARAMETERS, Turn, bare_loop, receiver
 from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server
 from switchyard.ledger import migrate
@@ -130,12 +130,12 @@ def conducting(url: str, in_flight: int) -> Iterator[Conducting]:
 
 async def measure(rounds: int, count: int, in_flight: int, soak: int) -> None:
     """Both sides in turns, so that whatever else the machine does weighs on both alike."""
-    async with receiver() as url:
+    async with receiver() as url, bare_loop(url, in_flight) as bare:
         with conducting(url, in_flight) as conductor:
             for warm in (True, False):
                 turns = [
                     (
-                        await post_all(url, count, in_flight),
+                        await bare.post(count),
                         *await asyncio.to_thread(conductor.deliver, count),
                     )
                     for _ in range(1 if warm else rounds)

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from uuid import uuid4
 
-from benchmarks.http.bare import PARAMETERS, Turn, post_all, receiver
+from benchmarks.http.bare import PARAMETERS, Turn, bare_loop, receiver
 from conductor.handler import HandlerContext, Work
 from conductor.handlers.http import HttpHandler
 from switchyard.config.actions.http import HttpAction
@@ -76,7 +76,7 @@ def work() -> Work:
 async def measure(rounds: int, count: int) -> dict[str, object]:
     """Both sides in turns, short ones, so that whatever else the machine does weighs on both alike."""
     os.environ["BENCH_SECRET"] = "whsec_" + base64.b64encode(bytes(range(32))).decode()
-    async with receiver() as url:
+    async with receiver() as url, bare_loop(url, IN_FLIGHT) as bare:
         with tempfile.TemporaryDirectory() as folder:
             config = SimpleNamespace(correlation_header="x-cdp-request-id")
             context = HandlerContext(config, open_store(f"file://{folder}"), {"partner": "a-partner-token"})
@@ -88,10 +88,9 @@ async def measure(rounds: int, count: int) -> dict[str, object]:
                 assert isinstance(outcome, Success), outcome
                 assert "transcript" in outcome.detail, outcome
 
-            turns = [
-                (await post_all(url, count, IN_FLIGHT), await timed(count, deliver))
-                for _ in range(rounds + 1)
-            ][1:]  # the first warms up
+            turns = [(await bare.post(count), await timed(count, deliver)) for _ in range(rounds + 1)][
+                1:
+            ]  # the first warms up
             await handler.close()
     return report(turns)
 
