@@ -1,8 +1,10 @@
 """Editions of the rules: data from `editions.toml`, or from a file of the same shape."""
 
+import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +82,12 @@ def load(choice: str | None = None) -> Edition:
     if name not in document["edition"]:
         known = ", ".join(sorted(document["edition"]))
         raise BadInput(f"edition {name!r} is not known; there are {known}")
-    return _edition(
-        str(name), {**_parse(SHIPPED)["common"], **document.get("common", {}), **document["edition"][name]}
-    )
+    own = document["edition"][name]
+    if not isinstance(own, dict):
+        raise BadInput(f"{path}: edition.{name} is no table")
+    said = {"name": name, **_parse(SHIPPED)["common"], **document.get("common", {}), **own}
+    edition: Edition = _filled(Edition, said, f"edition {name}")
+    return edition
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -90,15 +95,27 @@ def _parse(path: Path) -> dict[str, Any]:
         document = tomllib.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise BadInput(f"cannot read the editions in {path}: {error}") from error
-    if not isinstance(document.get("edition"), dict):
-        raise BadInput(f"{path} has no [edition.NAME] table")
+    if not isinstance(document.get("edition"), dict) or not isinstance(document.get("common", {}), dict):
+        raise BadInput(f"{path} has no [edition.NAME] table, or its common is none")
     return document
 
 
-def _edition(name: str, fields: Mapping[str, Any]) -> Edition:
-    parts = {"standard_rates": Rates, "package_plant": PackagePlant, "suds": Suds, "greenspace": Greenspace}
-    try:
-        values = {key: parts[key](**value) if key in parts else value for key, value in fields.items()}
-        return Edition(name=name, **{**values, "date": str(values["date"])})
-    except (TypeError, KeyError) as error:
-        raise BadInput(f"edition {name}: {error}") from error
+def _filled(kind: Any, said: Mapping[str, Any], where: str) -> Any:
+    """A dataclass from a table of the file; a word too many, too few or of the wrong kind is named."""
+    if not isinstance(said, dict):
+        raise BadInput(f"{where} is {said!r}, not a table")
+    known = {field.name: field.type for field in fields(kind)}
+    for wrong, words in ((said.keys() - known, "is not known"), (known.keys() - said, "is missing")):
+        if wrong:
+            raise BadInput(f"{where}: {', '.join(sorted(wrong))} {words}")
+    return kind(**{name: _value(known[name], said[name], f"{where}: {name}") for name in known})
+
+
+def _value(kind: Any, value: Any, where: str) -> Any:
+    if is_dataclass(kind):
+        return _filled(kind, value, where)
+    if kind is str and isinstance(value, str | date):
+        return str(value)
+    if kind in (int, float) and type(value) in (int, kind) and 0 <= value < math.inf:
+        return kind(value)
+    raise BadInput(f"{where} is {value!r}, not {'a text' if kind is str else 'a number from 0 on'}")

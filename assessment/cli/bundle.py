@@ -30,16 +30,29 @@ def _end_of_line() -> None:
         print(file=sys.stderr)
 
 
-@bundle.command()
+@bundle.command(short_help="Build a new version of a bundle from layers and tables.")
 @click.argument("folder", type=FOLDER)
 @click.argument("sources", type=FOLDER, required=False)
-@click.option("-s", "--set", "sets", metavar="NAME=PATH", multiple=True, help="Where one layer or table is.")
+@click.option(
+    "-s",
+    "--set",
+    "sets",
+    metavar="NAME=PATH",
+    multiple=True,
+    help="Where one layer or table is; PATH:LAYER inside a GeoPackage.",
+)
 @as_json
 def build(*, folder: Path, sources: Path | None, sets: tuple[str, ...], as_json: bool) -> None:
     """Build a new version in FOLDER and make it current; the last two versions are kept.
 
-    SOURCES is a folder with files named after the layers and tables. Exits 65 where the quality gate says no.
+    SOURCES is a folder with a file named after each layer and table (GeoPackage, shapefile, GeoParquet,
+    GeoJSON; CSV or SQLite for tables), or with a GeoPackage that has them inside. Exits 65 where the quality
+    gate says no.
 
+    Layers for nutrients: coefficient_layer, wwtw_catchments, lpa_boundaries, nn_catchments, subcatchments,
+    and the tables WwTw_lookup and rates_lookup; for newts: gcn_risk_zones, gcn_ponds. All in EPSG:27700.
+
+    \b
     Example: assessment bundle build reference downloads --set coefficient_layer=crome.parquet
     """
     from assessment.bundle.build import build as build_version  # noqa: PLC0415 - numpy and shapely
@@ -61,12 +74,13 @@ def build(*, folder: Path, sources: Path | None, sets: tuple[str, ...], as_json:
         print(finding)
 
 
-@bundle.command()
+@bundle.command(short_help="Show what a bundle holds.")
 @click.argument("folder", type=FOLDER)
 @as_json
 def show(*, folder: Path, as_json: bool) -> None:
     """Show what a bundle holds: version, layers, tables, and what the gate said.
 
+    \b
     Example: assessment bundle show reference
     """
     from assessment.bundle.bundle import open_bundle  # noqa: PLC0415
@@ -85,12 +99,13 @@ def show(*, folder: Path, as_json: bool) -> None:
         print(finding)
 
 
-@bundle.command()
+@bundle.command(short_help="Check a bundle's files and content.")
 @click.argument("folder", type=FOLDER)
 @as_json
 def check(*, folder: Path, as_json: bool) -> None:
     """Check a bundle: every file against its hash, its content against the gate. Exits 65 where it is bad.
 
+    \b
     Example: assessment bundle check reference
     """
     from assessment.bundle.check import check as check_bundle  # noqa: PLC0415
@@ -106,12 +121,13 @@ def check(*, folder: Path, as_json: bool) -> None:
     sys.exit(Exit.BAD_INPUT if bad else Exit.OK)
 
 
-@bundle.command()
+@bundle.command(short_help="Make a sample region with a bundle and sites.")
 @click.argument("folder", type=FOLDER)
 @click.option("--seed", type=int, default=1, show_default=True, help="Another number gives another region.")
 def sample(*, folder: Path, seed: int) -> None:
     """Make a sample region: towns, rivers, catchments, works, zones, ponds; its bundle; sites to assess.
 
+    \b
     Example: assessment bundle sample region && assessment run region/sites.geojson -b region/bundle -o out
     """
     from assessment.bundle.sample import write  # noqa: PLC0415
@@ -121,13 +137,14 @@ def sample(*, folder: Path, seed: int) -> None:
     print(f"sample region in {folder}: bundle/, sources/, sites.geojson, newt_sites.geojson, ponds.geojson")
 
 
-@bundle.command()
+@bundle.command(short_help="Write a large synthetic layer, for benchmarks.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--parcels", type=click.IntRange(1), default=5_459_418, show_default=True, help="How many.")
 @click.option("--seed", type=int, default=6, show_default=True, help="Another number gives other parcels.")
 def scale(*, file: Path, parcels: int, seed: int) -> None:
     """Write a synthetic coefficient layer of production size to FILE as GeoParquet, for benchmarks.
 
+    \b
     Example: assessment bundle scale parcels.parquet
     """
     from assessment.bundle.scale import Ground, write  # noqa: PLC0415

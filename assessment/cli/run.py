@@ -13,14 +13,23 @@ from assessment.cli.progress import shown
 from switchyard.errors import BadInput, ConfigError
 
 
-@click.command()
+@click.command(short_help="Assess the sites in a file.")
 @click.argument("file", required=False)
-@click.option("-b", "--bundle", envvar="SWITCHYARD_BUNDLE", help="The reference bundle's folder.")
+@click.option(
+    "-b", "--bundle", envvar="SWITCHYARD_BUNDLE", help="The reference bundle's folder; or $SWITCHYARD_BUNDLE."
+)
 @click.option("-a", "--assessment", help="nutrient (the default) or gcn.")
 @click.option("-m", "--mode", help="default or compatible.")
 @click.option("-e", "--edition", help="A, B or C, or FILE.toml with an edition of one's own.")
 @click.option("--ponds", help="For gcn: a survey of ponds.")
-@click.option("-o", "--out", envvar="SWITCHYARD_OUTPUT", default=".", help="A folder or URL for the results.")
+@click.option(
+    "-o",
+    "--out",
+    envvar="SWITCHYARD_OUTPUT",
+    default=".",
+    show_default="here",
+    help="A folder or URL for the results.",
+)
 @click.option(
     "-f", "--format", "formats", multiple=True, help="csv, gpkg, parquet, geojson or all; repeatable."
 )
@@ -36,6 +45,7 @@ def run(*, config: str | None, quiet: bool, as_json: bool, **said: Any) -> None:
     FILE is a path, a URL, or a key in the store. Without it the request in $SWITCHYARD_INPUT is carried out.
     Exits 65 where the input is wrong, with one message that says what.
 
+    \b
     Example: assessment run sites.zip --bundle reference -o results -f csv -f gpkg
     """
     # numpy and shapely come with these, and --help need not wait for them

@@ -10,7 +10,7 @@ from assessment.cli.options import config_file
 from switchyard.errors import ConfigError
 
 
-@click.command()
+@click.command(short_help="Work on jobs from the SQS queue.")
 @click.option("-b", "--bundle", envvar="SWITCHYARD_BUNDLE", help="The reference bundle's folder.")
 @click.option("--store", envvar="SWITCHYARD_STORE", help="The store for inputs, checkpoints and results.")
 @config_file
@@ -23,6 +23,7 @@ def work(*, bundle: str | None, store: str | None, config: str | None) -> None:
     HEALTH_PORT, HEARTBEAT_TIMEOUT, TASK_TIMEOUT_BUFFER, MAX_ATTEMPTS, REDELIVERY_DELAY_SECONDS,
     SHUTDOWN_GRACE_SECONDS.
 
+    \b
     Example: SQS_ENDPOINT=http://127.0.0.1:9324 assessment work --bundle reference --store file:///srv/store
     """
     # boto3, numpy and shapely come with these, and --help need not wait for them

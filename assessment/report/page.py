@@ -1,6 +1,7 @@
 """The report of an assessment: one HTML file that needs nothing else, for a planner to read and keep."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -40,13 +41,18 @@ def _template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["number"] = number
+    environment.filters |= {"number": number, "moment": moment}
     return environment.get_template(name)
 
 
 def number(value: Any, decimals: int = 2) -> str:
     """A number as people write it; a dash where there is none."""
     return "-" if value is None else f"{value:,.{decimals}f}"
+
+
+def moment(stamp: str) -> str:
+    """A time in UTC as people write it."""
+    return f"{datetime.fromisoformat(stamp).astimezone(UTC):%-d %B %Y, %H:%M} UTC"
 
 
 def warned(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:

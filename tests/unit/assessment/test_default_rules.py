@@ -67,9 +67,24 @@ def test_an_edition_of_ones_own(world: World, tmp_path: Path) -> None:
     own.write_text('default = "D"\n[edition.D]\ndate = 2027-01-01\npermit_factor = 0.5\nprecaution = 0.0\n')
     row = only(world, edition=str(own))
     assert row["N_WwTW_Perm"] == pytest.approx(10 * 2.4 * 120 * 365.25 * 1e-5 * 0.5, abs=0.0051)
-    own.write_text("[edition.D]\ndate = 2027-01-01\npermit_facto = 0.5\n")
-    with pytest.raises(BadInput, match="permit_facto"):
-        editions.load(f"{own}:D")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("date = 2027-01-01\npermit_facto = 0.5", "edition D: permit_facto is not known"),
+        ("permit_factor = 0.5", "edition D: date is missing"),
+        ('date = 2027-01-01\npermit_factor = "high"', "edition D: permit_factor is 'high', not a number"),
+        ("date = 2027-01-01\npermit_factor = nan", "edition D: permit_factor is nan, not a number"),
+        ("date = 2027-01-01\nprecaution = -0.2", "edition D: precaution is -0.2, not a number from 0 on"),
+        ("date = 2027-01-01\nsuds = 3", "edition D: suds is 3, not a table"),
+        ("date = 2027-01-01\nsuds = {reduction = 0.3}", "edition D: suds: from_dwellings is missing"),
+    ],
+)
+def test_an_edition_that_makes_no_sense(tmp_path: Path, words: str, message: str) -> None:
+    (tmp_path / "d.toml").write_text(f"[edition.D]\n{words}\n")
+    with pytest.raises(BadInput, match=message):
+        editions.load(f"{tmp_path / 'd.toml'}:D")
 
 
 def test_rates_weighted_by_area_in_each_catchment(world: World) -> None:
