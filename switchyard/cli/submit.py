@@ -113,7 +113,7 @@ def submit(
         identifier(parent) if parent else None,
         None if callbacks is None else _json("--callbacks", callbacks),
     )
-    submission.check(settings)
+    submission = submission.checked(settings)
     with connected(config) as connection:
         uuid = submit_one(connection, submission)  # type: ignore[arg-type]
     print_json({"action_uuid": uuid}) if as_json else print(uuid)
@@ -135,11 +135,9 @@ def _requests(settings: Config, lines: TextIO) -> Iterator[Submission]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                submission = _request(line)
-                submission.check(settings)
+                yield _request(line).checked(settings)
             except BadInput as error:
                 raise BadInput(f"line {number}: {error}") from error
-            yield submission
 
 
 def _request(line: str) -> Submission:

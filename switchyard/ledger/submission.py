@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # the escape itself, not a text t
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One action to be. For a workflow, `action_name` may be left to the route that conductors announced."""
+    """One action to be. A workflow's action name may be left out if a configuration or the ledger has it."""
 
     action_name: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -39,14 +39,20 @@ class Submission:
         for name in ("action_name", "workflow", "correlation_id", "idempotency_key"):
             _check_text(name, getattr(self, name))
 
-    def check(self, config: Config | None) -> None:
-        """BadInput with every problem that a configuration has with it; one that serves nothing has none."""
+    def checked(self, config: Config | None) -> "Submission":
+        """As the configuration has it, which knows a workflow's action name; BadInput with all its problems.
+
+        Without one, or with one that serves nothing, it is left as it is.
+        """
         if config is None or not config.actions:
-            return
+            return self
         callbacks = None if self.callbacks is None else [dict(callback) for callback in self.callbacks]
         problems = config.check_submission(self.action_name, self.workflow, dict(self.parameters), callbacks)
         if problems:
             raise BadInput("\n".join(str(problem) for problem in problems))
+        if self.action_name or not self.workflow:
+            return self
+        return replace(self, action_name=config.workflows[self.workflow].action)
 
     def parameters_json(self) -> str:
         """The parameters as Postgres takes them."""

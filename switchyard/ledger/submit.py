@@ -23,9 +23,9 @@ CHUNK = 10_000
 
 def submit(connection: Connection, submission: Submission, config: Config | None = None) -> UUID:
     """Ask for one action; its id, or with an idempotency key used before, the first action's."""
-    submission.check(config)
+    request = submission.checked(config).request()
     with connection.cursor(row_factory=scalar_row) as cursor:
-        uuid: UUID | None = cursor.execute(query("submit", "one"), submission.request()).fetchone()
+        uuid: UUID | None = cursor.execute(query("submit", "one"), request).fetchone()
     assert uuid is not None
     return uuid
 
@@ -34,9 +34,9 @@ async def submit_async(
     connection: AsyncConnection, submission: Submission, config: Config | None = None
 ) -> UUID:
     """The same on an asynchronous connection."""
-    submission.check(config)
+    request = submission.checked(config).request()
     async with connection.cursor(row_factory=scalar_row) as cursor:
-        await cursor.execute(query("submit", "one"), submission.request())
+        await cursor.execute(query("submit", "one"), request)
         uuid: UUID | None = await cursor.fetchone()
     assert uuid is not None
     return uuid
@@ -47,11 +47,9 @@ def submit_many(
 ) -> list[UUID]:
     """Ask for many, in their order; all of them or, when one is refused, none."""
     uuids: list[UUID] = []
-    remaining = iter(submissions)
+    remaining = (submission.checked(config) for submission in submissions)
     with connection.transaction():
         while chunk := list(islice(remaining, CHUNK)):
-            for submission in chunk:
-                submission.check(config)
             keyed = any(submission.idempotency_key for submission in chunk)
             uuids += _by_request(connection, chunk) if keyed else _by_copy(connection, chunk)
     return uuids

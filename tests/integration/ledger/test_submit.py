@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import psycopg
 import pytest
 
 from switchyard.config import Config
@@ -128,3 +129,19 @@ def test_what_the_configuration_does_not_serve_is_refused(ledger: Ledger) -> Non
         with pytest.raises(BadInput, match="there is no"):
             submit_many(ledger.connection, [Submission("noop"), wrong], config)
     assert count(ledger) == 0
+
+
+async def test_the_configuration_knows_which_action_runs_a_workflow(ledger: Ledger) -> None:
+    """No conductor has to have announced it."""
+    config = Config.model_validate(
+        {"actions": {"noop": {"type": "noop"}}, "workflows": {"sums": {"action": "noop"}}}
+    )
+    wanted = Submission(workflow="sums")
+    with pytest.raises(psycopg.Error, match="no conductor has announced"):
+        submit(ledger.connection, wanted)
+    submit(ledger.connection, wanted, config)
+    submit_many(ledger.connection, [wanted, Submission("noop")], config)
+    async with await psycopg.AsyncConnection.connect(ledger.database.url, autocommit=True) as connection:
+        await submit_async(connection, wanted, config)
+    rows = ledger.connection.execute("select action_name, workflow from switchyard.action").fetchall()
+    assert sorted(rows, key=str) == [("noop", "sums")] * 3 + [("noop", None)]
