@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from typing import Any
 import psycopg
 import yaml
 
+from switchyard.ledger.migrate import upgrade
 from tests.acceptance.docs.blocks import ROOT, Block
 from tests.parts.ports import free_port
 
@@ -46,6 +46,10 @@ class Sandbox:
                 file.write(text)
             return "" if block.language != "yaml" else self._check(block, self.folder / block.file)
         return str(getattr(self, f"_{block.language}")(block, text))
+
+    def migrate(self) -> None:
+        """As somebody did before the page begins."""
+        upgrade(self.url)
 
     def _sh(self, block: Block, text: str) -> str:
         """In a shell of its own that stops at the first failure; what it left running goes with the page."""
@@ -82,7 +86,6 @@ class Sandbox:
     def _yaml(self, block: Block, text: str) -> str:
         """A piece of the configuration, checked in the sample that is shipped."""
         whole: dict[str, Any] = yaml.safe_load((ROOT / "config" / "switchyard.yaml").read_text())
-        (self.folder / "schemas").symlink_to(ROOT / "config" / "schemas")
         place: Any = whole
         for key in filter(None, block.marks.get("part of", "").split(".")):
             place = place[key]
@@ -109,8 +112,3 @@ def sandbox(folder: Path, url: str) -> Iterator[Sandbox]:
         yield made
     finally:
         made.close()
-
-
-def words(said: str) -> str:
-    """What was printed, without colours and with single spaces: for comparing with what a page shows."""
-    return re.sub(r"\s+", " ", re.sub(r"\x1b\[[0-9;]*m", "", said)).strip()

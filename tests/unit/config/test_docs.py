@@ -28,8 +28,8 @@ def test_its_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_its_variables_reach_what_it_says() -> None:
-    lines = [line for line in block("sh").splitlines() if line.startswith("SWITCHYARD_")]
-    environ = dict(line.split("#")[0].strip().split("=", 1) for line in lines)
+    lines = [line for line in block("sh").splitlines() if line.startswith("export SWITCHYARD_")]
+    environ = dict(line.removeprefix("export ").split("#")[0].strip().split("=", 1) for line in lines)
     environ = {name: value.strip("'") for name, value in environ.items()}
     http = "{type: http, request: {url: 'https://a.example'}}"
     config = read(f"actions: {{my-hook: {http}, hook: {http}}}", environ)

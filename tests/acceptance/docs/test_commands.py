@@ -1,0 +1,130 @@
+"""The blocks of README.md and docs/, run as they are written: in an empty folder, on a fresh database."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.acceptance.docs.blocks import PAGES, ROOT, RUN, SHOWN, Block, blocks
+from tests.acceptance.docs.sandbox import Sandbox, sandbox
+from tests.parts.postgres import Postgres, Server
+from tests.waiting import until
+
+EVERY = [block for page in PAGES for block in blocks(page)]
+# Pages that begin with a database that somebody has migrated; the others migrate it themselves.
+MIGRATED = {"administration.md", "handlers.md"}
+
+
+@pytest.fixture
+def empty(postgres: Postgres) -> Iterator[str]:
+    """The URL of a database with nothing in it."""
+    name = f"docs_{uuid4().hex[:12]}"
+    with psycopg.connect(postgres.url(), autocommit=True) as server:
+        server.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+        yield postgres.url(name)
+        server.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def place(tmp_path: Path, empty: str) -> Iterator[Sandbox]:
+    with sandbox(tmp_path, empty) as made:
+        yield made
+
+
+def run(place: Sandbox, page: str) -> None:
+    """Every block of a page that can run here, from top to bottom."""
+    if page in MIGRATED:
+        place.migrate()
+    for block in EVERY:
+        if block.page.name == page and block.runs:
+            place.run(block)
+
+
+@pytest.mark.parametrize("block", EVERY, ids=lambda block: block.place)
+def test_every_block_is_run_or_says_why_not(block: Block) -> None:
+    assert block.language in RUN | SHOWN, f"{block.place}: say what it is: {sorted(RUN | SHOWN)}"
+    assert block.marks.keys() <= {"not run", "part of", "ends with"}
+    if "not run" in block.marks:
+        assert len(block.marks["not run"]) > 20, f"{block.place}: give a reason"
+
+
+def test_the_readme(place: Sandbox) -> None:
+    """A signed webhook for what was submitted by command, and one that follows the first workflow."""
+    run(place, "README.md")
+
+    def delivered() -> list[str]:
+        files = (place.folder / "deliveries").glob("*.json")
+        return sorted(json.loads(file.read_text())["body"]["hello"] for file in files)
+
+    until(lambda: delivered() == ["Postgres", "SUCCESSFUL", "world"], 30)
+
+
+def test_administration(place: Sandbox) -> None:
+    run(place, "administration.md")
+    with psycopg.connect(place.url) as connection:
+        rows = connection.execute(
+            "select action_name, status::text, run from switchyard.thread order by 1"
+        ).fetchall()
+    assert rows == [("hook", "SUCCESSFUL", 3), ("noop", "CANCELED", 1)]
+
+
+def test_operations(tmp_path: Path, own_postgres: Server) -> None:
+    """On a durable server: the doctor has nothing to say of it."""
+    with sandbox(tmp_path, own_postgres.url()) as place:
+        run(place, "operations.md")
+    with psycopg.connect(own_postgres.url()) as connection:
+        found = connection.execute(
+            "select max(ends_at) > now() + interval '29 days' from switchyard.partitions"
+        ).fetchone()
+    assert found == (True,)
+
+
+def test_a_handler_of_ones_own(place: Sandbox) -> None:
+    """Installed as pip would: a module and its metadata on the path."""
+    written = [
+        block
+        for block in EVERY
+        if block.page.name == "handlers.md" and block.file in {"telegrams.py", "pyproject.toml"}
+    ]
+    for block in written:
+        (place.folder / str(block.file)).write_text(block.text)
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel"],
+        cwd=place.folder,
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = (place.folder / "dist").glob("*.whl")
+    installed = place.folder / "installed"
+    subprocess.run([sys.executable, "-m", "zipfile", "-e", wheel, installed], check=True)
+    place.environ["PYTHONPATH"] = str(installed)
+    run(place, "handlers.md")
+    with psycopg.connect(place.url) as connection:
+        rows = connection.execute("select status::text, run, attempt from switchyard.thread").fetchall()
+    assert rows == [("SUCCESSFUL", 1, 1)]
+
+
+def test_the_assessment(place: Sandbox) -> None:
+    run(place, "assessment.md")
+    assert "<svg" in (place.folder / "out" / "report.html").read_text()
+    assert (place.folder / "newts" / "output.json").exists()
+
+
+REST = sorted(
+    {block.page.name for block in EVERY if block.runs}
+    - {"README.md", "administration.md", "operations.md", "handlers.md", "assessment.md"}
+)
+
+
+@pytest.mark.parametrize("page", REST)
+def test_the_other_pages(place: Sandbox, page: str) -> None:
+    (place.folder / "config").symlink_to(ROOT / "config")
+    (place.folder / "switchyard.yaml").symlink_to(ROOT / "config" / "switchyard.yaml")
+    (place.folder / "schemas").symlink_to(ROOT / "config" / "schemas")
+    run(place, page)

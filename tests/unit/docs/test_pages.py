@@ -1,0 +1,75 @@
+"""What the pages point at is there: files, tests, sections, decisions."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DECISIONS = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:)([^)]+)\)")
+# A path of the repository, written as code.
+PATH = re.compile(
+    r"`((?:tests|benchmarks|config|docs|switchyard|conductor|caboose|assessment|migrations)/[\w./-]+)`"
+)
+
+
+def pointers(page: Path) -> Iterator[Path]:
+    text = page.read_text()
+    for target in LINK.findall(text):
+        yield page.parent / target.split("#")[0] if not target.startswith("#") else page
+    for path in PATH.findall(text):
+        yield ROOT / path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_points_at_is_there(page: Path) -> None:
+    assert [str(path) for path in pointers(page) if not path.exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_sections_that_are_linked_exist(page: Path) -> None:
+    for target in LINK.findall(page.read_text()):
+        path, _, section = target.partition("#")
+        if section:
+            linked = (page.parent / path if path else page).read_text()
+            anchors = {
+                re.sub(r"[^\w\- ]", "", title).strip().lower().replace(" ", "-")
+                for title in re.findall(r"^#+ (.*)$", linked, re.MULTILINE)
+            }
+            assert section in anchors, f"{page.name}: {target}"
+
+
+def test_every_promise_of_the_readme_names_a_test() -> None:
+    section = (ROOT / "README.md").read_text().split("## What it promises")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")][2:]
+    assert len(rows) > 8
+    for row in rows:
+        proofs = re.findall(r"`(tests/[\w./-]+)`", row)
+        assert proofs, row
+        for proof in proofs:
+            files = [ROOT / proof] if proof.endswith(".py") else list((ROOT / proof).rglob("test_*.py"))
+            assert any("def test_" in file.read_text() for file in files), proof
+
+
+def test_every_decision_is_in_the_index_and_has_a_number_of_its_own() -> None:
+    index = (ROOT / "docs" / "adr" / "README.md").read_text()
+    assert [path.name for path in DECISIONS if f"]({path.name})" not in index] == [], (
+        "add a line to docs/adr/README.md"
+    )
+    numbers = [path.name[:4] for path in DECISIONS]
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    seen: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop().resolve()
+        if page in seen or page.suffix != ".md" or not page.exists():
+            continue
+        seen.add(page)
+        waiting += [page.parent / target.split("#")[0] for target in LINK.findall(page.read_text())]
+    assert [page.name for page in PAGES if page not in seen] == []
