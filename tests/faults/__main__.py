@@ -10,6 +10,8 @@ from rich.console import Console
 from tests.faults import report
 from tests.faults.campaign import Round, campaign
 from tests.faults.evidence import show_events
+from tests.faults.farewell import farewell
+from tests.faults.invariants import Violation
 from tests.faults.yard import yard
 from tests.parts import guardian, logs
 
@@ -22,7 +24,7 @@ def main() -> int:
     logs.begin_session()
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(1_000_000)
     console.print(f"seed {seed}, {chosen.faults} faults, commit {report.commit()}")
-    began, rounds = time.monotonic(), list[Round]()
+    began, rounds, left = time.monotonic(), list[Round](), list[Violation]()
     try:
         with yard() as everything:
             for done in campaign(everything, seed, chosen.faults, chosen.a_round, chosen.load):
@@ -32,10 +34,11 @@ def main() -> int:
                     console.print(f"{chosen.minutes:g} minutes are over")
                     break
             show_events(console, everything, report.found(rounds))
+            left += farewell(everything)
     finally:
         guardian.close()
-    report.show(console, rounds, everything.missing)
-    run = report.entry(seed, rounds, time.monotonic() - began)
+    report.show(console, rounds, everything.missing, left)
+    run = report.entry(seed, rounds, left, time.monotonic() - began)
     if chosen.log:
         report.append(run)
     print(report.as_json(run))

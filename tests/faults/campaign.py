@@ -28,6 +28,7 @@ class Round:
     actions: int
     stormed: float
     settled: float
+    ends: Counter[tuple[str, str]]  # what became of the work so far, by its name and status
     found: list[Violation] = field(default_factory=list)
 
     @property
@@ -66,6 +67,7 @@ def _round(yard: Yard, submitter: Submitter, number: int, planned: list[Fault], 
         actions=len(facts.actions),
         stormed=stormed - began,
         settled=time.monotonic() - stormed,
+        ends=_ends(submitter, facts),
         found=found,
     )
 
@@ -79,6 +81,12 @@ def settle(yard: Yard, seconds: float = SETTLE) -> Facts:
             break
         time.sleep(0.25)
     return gather(yard)
+
+
+def _ends(submitter: Submitter, facts: Facts) -> Counter[tuple[str, str]]:
+    submitted = submitter.submitted
+    named = {uuid: submitted[uuid].work.name if uuid in submitted else "callback" for uuid in facts.actions}
+    return Counter((named[uuid], action.status) for uuid, action in facts.actions.items())
 
 
 def _tried(look: Callable[[], bool]) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.faults.inject import hooks, host, network, programs, server
+from tests.faults.inject import api, hooks, host, network, programs, queues, server
 from tests.faults.inject.strike import Injection
 from tests.faults.plan import Kind
 from tests.faults.yard import Yard
@@ -26,6 +26,15 @@ INJECTIONS: Mapping[str, Injection] = {
     "hooks fail": hooks.failing,
     "hooks hang up": hooks.hang_up,
     "hooks away": hooks.away,
+    "message twice": queues.duplicate,
+    "message late": queues.late,
+    "sqs outage": queues.outage,
+    "sqs hangs up": queues.hang_up,
+    "api away": api.away,
+    "api silent": api.silence,
+    "api hangs up": api.hang_up,
+    "api crash": api.crash,
+    "argo killed": api.controller,
 }
 STARTING = 3.0  # what was killed has to come up before it is killed again, else it is never there
 LONGER = (4.0, 7.0)  # than any time-out: an answer of the server 3 s, a lost worker 3 s, a webhook 2 s
@@ -36,6 +45,8 @@ def kinds(yard: Yard) -> list[Kind]:
     ours = tuple(yard.programs)
     connected = tuple(name for name, program in yard.programs.items() if program.network)
     clocks = tuple(name for name, program in yard.programs.items() if program.clock)
+    sqs = ("elasticmq",) if yard.jobs else ()
+    cluster = ("cluster",) if yard.flows else ()
     return [
         kind
         for kind in (
@@ -57,6 +68,15 @@ def kinds(yard: Yard) -> list[Kind]:
             Kind("hooks fail", "hooks", ("receivers",), 3, (1.0, 3.0)),
             Kind("hooks hang up", "hooks", ("receivers",), 3),
             Kind("hooks away", "hooks", ("receivers",), 2, (0.5, 2.0)),
+            Kind("message twice", "message", ("work", "status") if yard.jobs else (), 5),
+            Kind("message late", "message", ("work", "status") if yard.jobs else (), 3),
+            Kind("sqs outage", "sqs", sqs, 2, LONGER),
+            Kind("sqs hangs up", "sqs", sqs, 2),
+            Kind("api away", "api", cluster, 2, (1.0, 4.0)),
+            Kind("api silent", "api", cluster, 2, LONGER),
+            Kind("api hangs up", "api", cluster, 3),
+            Kind("api crash", "api", cluster, 1, rest=2 * STARTING),
+            Kind("argo killed", "argo", cluster, 1, rest=STARTING),
         )
         if kind.targets
     ]

@@ -82,7 +82,7 @@ def gather(yard: Yard) -> Facts:
         arrived=_by_uuid(yard.receivers.arrived),
         taken=_by_uuid(yard.receivers.taken),
         starts=Counter(yard.starts.read_text().splitlines()),
-        left_over=left_over(yard),
+        left_over=yard.left_over(),
         records_missing=[a.uuid for a in actions.values() if a.archived and not _recorded(yard, a)],
         strange_ends=[end for program in yard.programs.values() for end in program.strange_ends],
     )
@@ -91,7 +91,7 @@ def gather(yard: Yard) -> Facts:
 def settled(yard: Yard) -> bool:
     """Whether everything has come to its end, as far as can be told."""
     ((still_open,),) = yard.database.execute(OPEN)
-    return still_open == 0 and locks(yard) == 0 and not left_over(yard) and not unnoticed(yard)
+    return still_open == 0 and locks(yard) == 0 and not yard.left_over() and not unnoticed(yard)
 
 
 def locks(yard: Yard) -> int:
@@ -102,11 +102,6 @@ def locks(yard: Yard) -> int:
 def unnoticed(yard: Yard) -> list[str]:
     """Workers that are silent and that nobody has missed."""
     return [" ".join(row) for row in yard.database.execute(UNNOTICED)]
-
-
-def left_over(yard: Yard) -> list[str]:
-    """Executions that nobody has forgotten at their backend."""
-    return [f"in the spool: {path.name}" for path in yard.spool.iterdir() if path.is_dir()]
 
 
 def _recorded(yard: Yard, action: Action) -> bool:

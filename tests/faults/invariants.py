@@ -137,7 +137,7 @@ def inbox_is_right(_: Submitted, facts: Facts) -> Iterator[Violation]:
 
 
 def programs_stayed(_: Submitted, facts: Facts) -> Iterator[Violation]:
-    """No program gave up by itself, except where the database could not be reached."""
+    """No program gave up by itself, except where what it needs to start could not be reached (exit 75)."""
     for end in facts.strange_ends:
         yield Violation("programs stay", end)
 

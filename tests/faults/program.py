@@ -37,7 +37,7 @@ class Program:
         self.process.start()
 
     def tend(self) -> None:
-        """Start it again where it ended by itself; only a database that was away is a reason to."""
+        """Start it again where it ended by itself; only that something was away is a reason to."""
         if self.process.running() or time.monotonic() - self._started < AGAIN:
             return
         code = self.process.exit_code

@@ -27,8 +27,10 @@ def show_round(console: Console, done: Round, of: int) -> None:
     )
 
 
-def show(console: Console, rounds: Sequence[Round], missing: dict[str, str]) -> None:
-    """The table of all rounds, and what was found."""
+def show(
+    console: Console, rounds: Sequence[Round], missing: dict[str, str], left: Sequence[Violation] = ()
+) -> None:
+    """The tables of all rounds, and what was found in them and at the stop."""
     hits = sum((done.hits for done in rounds), Counter[str]())
     missed = Counter(each.fault.kind for done in rounds for each in done.struck if not each.hit)
     table = Table("fault", "hit", "hit nothing")
@@ -37,9 +39,13 @@ def show(console: Console, rounds: Sequence[Round], missing: dict[str, str]) -> 
     table.add_section()
     table.add_row("all", str(hits.total()), str(missed.total() or ""))
     console.print(table)
+    became = Table("work", "ended as", "")
+    for (work, status), count in sorted(rounds[-1].ends.items()) if rounds else ():
+        became.add_row(work, status, str(count))
+    console.print(became)
     for part, why in missing.items():
         console.print(f"left out, for want of {part}: {why}")
-    for violation in found(rounds):
+    for violation in (*found(rounds), *left):
         console.print(f"VIOLATION {violation.rule}: {violation.text}", markup=False)
 
 
@@ -47,7 +53,9 @@ def found(rounds: Sequence[Round]) -> list[Violation]:
     return [violation for done in rounds for violation in done.found]
 
 
-def entry(seed: int, rounds: Sequence[Round], seconds: float) -> dict[str, str | int | float]:
+def entry(
+    seed: int, rounds: Sequence[Round], left: Sequence[Violation], seconds: float
+) -> dict[str, str | int | float]:
     """One run, as the log has it."""
     hits = sum((done.hits for done in rounds), Counter[str]())
     return {
@@ -55,7 +63,7 @@ def entry(seed: int, rounds: Sequence[Round], seconds: float) -> dict[str, str |
         "commit": commit(),
         "seed": seed,
         "faults": hits.total(),
-        "violations": len(found(rounds)),
+        "violations": len(found(rounds)) + len(left),
         "rounds": len(rounds),
         "actions": rounds[-1].actions if rounds else 0,
         "minutes": round(seconds / 60, 1),

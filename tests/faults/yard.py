@@ -1,16 +1,19 @@
 """Everything that runs in the campaign: a server, programs of ours, receivers, a store, real parts around them."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 
 from switchyard.ledger import migrate
 from switchyard.store import Store, open_store
 from tests.faults import flows, works
+from tests.faults.cluster import Flows
+from tests.faults.jobs import Jobs
 from tests.faults.program import Program
 from tests.faults.receivers import Receivers, receivers
 from tests.parts import guardian
@@ -23,41 +26,72 @@ from tests.parts.postgres import Server, binaries
 from tests.parts.proxy import Proxy
 from tests.waiting import until
 
-CONDUCTORS, CABOOSES = 3, 2
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
+
+CONDUCTORS, CABOOSES, WORKERS = 3, 2, 2
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Which of the parts that take seconds to start are wanted, where they can be had."""
+
+    jobs: bool = True
+    flows: bool = True
+
+
+ALL = Parts()
 
 
 class Yard:
     """One deployment, from `yard()`; its parts are there to be struck."""
 
-    def __init__(self, stack: ExitStack, folder: Path) -> None:
+    def __init__(self, stack: ExitStack, folder: Path, parts: Parts) -> None:
         self._stack = stack
-        self.folder = folder
         self.missing: dict[str, str] = {}
         self.server = stack.enter_context(closing(Server(binaries("embedded"), {})))
         self.server.start()
         migrate.upgrade(self.server.url())
         self.database = Database("postgres", self.server.url())
+        self.submitting = stack.enter_context(Proxy(self.server.port))
         self.receivers: Receivers = stack.enter_context(receivers())
-        self.disk = self._part("a disk that can be filled", Disk)
+        self.disk = self._part("a disk that can be filled", lambda: stack.enter_context(closing(Disk())))
+        self.jobs = self._part("SQS", lambda: Jobs(stack, folder)) if parts.jobs else None
+        self.flows = self._part("Kubernetes and Argo", lambda: Flows(stack)) if parts.flows else None
         self.home = self.disk.folder if self.disk else folder
         self.spool, self.starts = self.home / "spool", folder / "starts"
         self.starts.touch()
-        self.submitting = stack.enter_context(Proxy(self.server.port))
-        self.programs: dict[str, Program] = {}
-        self.works = [*works.WEBHOOKS, *works.LOCAL]
-        self.file = folder / "switchyard.yaml"
-        self.config = self._configuration()
-        self.file.write_text(yaml.safe_dump(self.config))
         self.store: Store = open_store((self.home / "store").as_uri())
+        self.works = [*works.WEBHOOKS, *works.LOCAL]
+        for part in self._around():
+            self.works += part.works()
+        self.config = self._configuration()
+        self.file = folder / "switchyard.yaml"
+        self.file.write_text(yaml.safe_dump(self.config))
+        self.programs: dict[str, Program] = {}
+        self.remembered: dict[str, list[MessageTypeDef]] = {"work": [], "status": []}
 
     def start(self) -> None:
+        """All programs, and wait until the ledger knows them."""
+        aws = self.jobs.environ if self.jobs else {}
         for number in range(CONDUCTORS):
-            self._spawn(f"conductor-{number + 1}", "conductor")
+            self._spawn(f"conductor-{number + 1}", ["conductor", "run", "-c", self.file], aws)
         for number in range(CABOOSES):
-            self._spawn(f"caboose-{number + 1}", "caboose")
+            self._spawn(f"caboose-{number + 1}", ["caboose", "run", "-c", self.file], aws)
+        for number in range(WORKERS if self.jobs else 0):
+            assert self.jobs is not None
+            environ = self.jobs.worker_environ(self.store.url)
+            self._spawn(f"worker-{number + 1}", ["assessment", "work"], environ, ledger=False)
         until(
             lambda: self._registered() >= CONDUCTORS * len(self.config["actions"]) + CABOOSES, 120, every=0.2
         )
+
+    def left_over(self) -> list[str]:
+        """What nobody has forgotten at its backend."""
+        spooled = [f"in the spool: {path.name}" for path in self.spool.iterdir() if path.is_dir()]
+        return [*spooled, *(what for part in self._around() for what in part.left_over())]
 
     def tend(self) -> None:
         """Start again what ended."""
@@ -74,30 +108,39 @@ class Yard:
 
     def _configuration(self) -> dict[str, Any]:
         actions, workflows = flows.local(self.spool, self.starts)
+        for part in self._around():
+            more_actions, more_workflows = part.configuration()
+            actions |= more_actions
+            workflows |= more_workflows
         return {
             **flows.settings(),
-            "store": (self.home / "store").as_uri(),
+            "store": self.store.url,
             "actions": {**flows.webhooks(self.receivers.url), **actions},
             "workflows": workflows,
         }
+
+    def _around(self) -> list[Jobs | Flows]:
+        return [part for part in (self.jobs, self.flows) if part is not None]
 
     def _registered(self) -> int:
         alive = "select count(*) from switchyard.worker where ended_at is null and lost_at is null"
         ((count,),) = self.database.execute(alive)
         return int(count)
 
-    def _spawn(self, name: str, command: str) -> None:
-        network = self._stack.enter_context(Proxy(self.server.port))
-        environ = {"DATABASE_URL": f"postgresql://postgres@127.0.0.1:{network.port}/postgres"}
-        argv: list[str | Path] = [Path(sys.executable).parent / command, "run", "-c", self.file]
-        program = Program(name, argv, environ, self._part("a clock that can be set", Clock), network)
-        self.programs[name] = program
-        program.start()
+    def _spawn(
+        self, name: str, words: list[str | Path], environ: Mapping[str, str], *, ledger: bool = True
+    ) -> None:
+        network = self._stack.enter_context(Proxy(self.server.port)) if ledger else None
+        url = {"DATABASE_URL": f"postgresql://postgres@127.0.0.1:{network.port}/postgres"} if network else {}
+        clock = self._part("a clock that can be set", lambda: self._stack.enter_context(closing(Clock())))
+        argv = [Path(sys.executable).parent / words[0], *words[1:]]
+        self.programs[name] = Program(name, argv, {**environ, **url}, clock, network)
+        self.programs[name].start()
 
-    def _part(self, name: str, make: Any) -> Any:
+    def _part(self, name: str, make: Callable[[], T]) -> T | None:
         """A part that not every machine can have; without it, its faults are left out and the report says so."""
         try:
-            return self._stack.enter_context(closing(make()))
+            return make()
         except UnavailableError as why:
             if required():
                 raise
@@ -106,12 +149,12 @@ class Yard:
 
 
 @contextmanager
-def yard() -> Iterator[Yard]:
+def yard(parts: Parts = ALL) -> Iterator[Yard]:
     """A running one, with everything in a folder that vanishes."""
     with ExitStack() as stack:
         folder = guardian.scratch("faults")
         stack.callback(guardian.discard, folder)
-        made = Yard(stack, folder)
+        made = Yard(stack, folder, parts)
         stack.callback(made.close)
         made.start()
         yield made

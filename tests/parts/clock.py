@@ -17,11 +17,10 @@ class Clock:
     """One program's clock: start it with `.environ`, then `.shift(seconds)` whenever you like; 0 puts it right."""
 
     def __init__(self) -> None:
-        library = cached(f"clock-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]}", _build) / "shift.so"
         self._folder = guardian.scratch("clock")
         self._file = self._folder / "seconds"
         self._file.write_bytes(struct.pack("q", 0))
-        self.environ = {"LD_PRELOAD": str(library), "SHIFTED_CLOCK": str(self._file)}
+        self.environ = {"LD_PRELOAD": str(library() / "shift.so"), "SHIFTED_CLOCK": str(self._file)}
 
     def shift(self, seconds: int) -> None:
         """From now on it is off by so many seconds."""
@@ -30,6 +29,11 @@ class Clock:
 
     def close(self) -> None:
         guardian.discard(self._folder)
+
+
+def library() -> Path:
+    """The folder of the built library, shift.so."""
+    return cached(f"clock-{hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:12]}", _build)
 
 
 def _build(into: Path) -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Set
 from pathlib import Path
 
-from tests.parts import elasticmq
+from tests.parts import clock, elasticmq
 from tests.parts.cache import UnavailableError
 from tests.parts.golang import ARGO, ETCD, KUBE_APISERVER, VERSITYGW
 from tests.parts.need import required
@@ -20,6 +20,7 @@ BUILDERS: dict[str, tuple[Builder, ...]] = {
     "elasticmq": (elasticmq.jars,),
     "s3": (VERSITYGW.binary,),
     "kubernetes": (ETCD.binary, KUBE_APISERVER.binary, ARGO.binary),
+    "fault_yard": (elasticmq.jars, ETCD.binary, KUBE_APISERVER.binary, ARGO.binary, clock.library),
 }
 
 

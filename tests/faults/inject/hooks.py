@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from tests.faults.inject.strike import Heal, over
+from tests.faults.inject.strike import Heal, in_use, over
 from tests.faults.plan import Fault
 from tests.faults.yard import Yard
 
@@ -25,7 +25,7 @@ def failing(yard: Yard, fault: Fault) -> Heal:
 
 def hang_up(yard: Yard, fault: Fault) -> Heal:
     """Every connection is reset, whether the request was read or not."""
-    yard.receivers.network.cut()
+    in_use(yard.receivers.network).cut()
     return over
 
 

@@ -1,13 +1,9 @@
 """The way to Postgres: cut, silent (half-open at both ends), refusing, slow."""
 
-import time
-
-from tests.faults.inject.strike import Heal, Missed, over
+from tests.faults.inject.strike import Heal, in_use, over
 from tests.faults.plan import Fault
 from tests.faults.yard import Yard
 from tests.parts.proxy import Proxy
-
-PATIENCE = 1.5
 
 
 def cut(yard: Yard, fault: Fault) -> Heal:
@@ -38,13 +34,8 @@ def delay(yard: Yard, fault: Fault) -> Heal:
 
 
 def connected(yard: Yard, fault: Fault) -> Proxy:
-    """The target's way to Postgres, as soon as it is on it: one that is just coming up is waited for a little."""
+    """The target's way to Postgres, while it is on it."""
     submits = fault.target == "submitter"
     network = yard.submitting if submits else yard.programs[fault.target].network
     assert network is not None
-    deadline = time.monotonic() + PATIENCE
-    while not network.far_ports():
-        if time.monotonic() > deadline:
-            raise Missed
-        time.sleep(0.05)
-    return network
+    return in_use(network)
