@@ -35,6 +35,7 @@ def main(path: Path) -> int:
     if not _own(path):
         os.write(say, bytes([ALREADY]))
         os._exit(0)
+    _make_room(path)
     started_at = time.time()
     record.write(path / record.STARTED, {"version": 1, "pid": os.getpid(), "started_at": started_at})
     os.write(say, bytes([STARTED]))
@@ -62,10 +63,16 @@ def _own(path: Path) -> bool:
     return not (path / record.STARTED).exists()
 
 
+def _make_room(path: Path) -> None:
+    """What needs the disk comes before the mark: a full one then is a start to be tried again, not an end."""
+    (path / record.WORK).mkdir(mode=0o700, exist_ok=True)
+    for name in (record.STDOUT, record.STDERR):
+        (path / name).touch(mode=0o600)
+
+
 def _run(path: Path, job: dict[str, Any]) -> dict[str, Any]:
     """Run the command; whatever happens becomes a record."""
     try:
-        (path / record.WORK).mkdir(mode=0o700, exist_ok=True)
         adopt_orphans()
         child = spawn(job, path / record.WORK)
         watch = Watch(child, path, job)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.faults.inject import api, hooks, host, network, programs, queues, server
+from tests.faults.inject import api, hooks, host, network, programs, queues, server, spool
 from tests.faults.inject.strike import Injection
 from tests.faults.plan import Kind
 from tests.faults.yard import Yard
@@ -11,6 +11,7 @@ INJECTIONS: Mapping[str, Injection] = {
     "kill": programs.kill,
     "power cut": programs.power_cut,
     "freeze": programs.freeze,
+    "process killed": spool.kill_supervisor,
     "backend ended": server.terminate,
     "backend frozen": server.freeze_backend,
     "postgres restart": server.restart,
@@ -37,7 +38,10 @@ INJECTIONS: Mapping[str, Injection] = {
     "argo killed": api.controller,
 }
 STARTING = 3.0  # what was killed has to come up before it is killed again, else it is never there
-LONGER = (4.0, 7.0)  # than any time-out: an answer of the server 3 s, a lost worker 3 s, a webhook 2 s
+LONGER = (
+    4.5,
+    8.0,
+)  # than any time-out: a lease 4 s, an answer of the server, a lost worker and a hidden message 3 s
 
 
 def kinds(yard: Yard) -> list[Kind]:
@@ -53,6 +57,7 @@ def kinds(yard: Yard) -> list[Kind]:
             Kind("kill", "process", ours, 6, rest=STARTING),
             Kind("power cut", "process", ours, 2, rest=STARTING),
             Kind("freeze", "process", ours, 3, LONGER, rest=STARTING),
+            Kind("process killed", "spool", ("spool",), 3),
             Kind("backend ended", "backend", connected, 8),
             Kind("backend frozen", "backend", connected, 1, LONGER),
             Kind("postgres restart", "server", ("postgres",), 1, rest=STARTING),

@@ -65,7 +65,7 @@ LOCAL = (
     Work("work", 8, "run", steps(), FINE, "work"),
     Work("repeated", 3, "run", steps(75), FINE, "work"),
     Work("chained", 3, "run", steps(), FINE, "first"),
-    Work("bad", 3, "run", steps(65), {"FAILED": "exit code 65"}, "work"),
+    Work("bad", 3, "run", steps(*50 * [65]), {"FAILED": "exit code 65"}, "work"),
     Work("canceled", 3, "run", lambda chance, n: {"n": n, "seconds": 300, "codes": [], "items": 1},
          {"CANCELED": "canceled by the campaign"}, "work", cancel=True),
 )  # fmt: skip

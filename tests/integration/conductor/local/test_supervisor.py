@@ -130,6 +130,21 @@ async def test_a_command_that_is_not_there_says_so(run: Run) -> None:
     assert state.exit["reason"] == "could not run: no-such-command: No such file or directory"
 
 
+@pytest.mark.parametrize("name", [record.WORK, record.STDOUT])
+async def test_what_cannot_be_made_on_the_disk_is_a_start_to_be_tried_again(spool: Path, name: str) -> None:
+    """A full disk looks like this: the folder is there, and nothing more can be made in it."""
+    path = folder.make(spool, name_of(uuid4(), 1))
+    in_the_way = path / name
+    in_the_way.symlink_to("/nowhere/at/all")
+    assert await launch(path, job_of("print('up')")) is Launched.BROKEN
+    assert not (path / record.STARTED).exists()
+    in_the_way.unlink()
+    assert await launch(path, job_of("print('up')")) is Launched.STARTED
+    state = ended(path)
+    assert state.exit is not None
+    assert state.exit["code"] == 0
+
+
 async def test_a_killed_supervisor_takes_its_process_along_and_counts_as_died(run: Run) -> None:
     path = await run("import os,time; print(os.getpid(), flush=True); time.sleep(60)")
     (pid,) = until(lambda: _numbers(path))
