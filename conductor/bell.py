@@ -11,6 +11,7 @@ ever tries: waiting would make one open submit transaction deafen it.
 - Busy, with more than a handful found in the last tenth of a second: bells would cost the writers more than
   looks cost us, so disarm and look every `listen_wait`.
 - A look that saw threads which others hold naps too: a peer that dies rings no bell.
+- What is due and was not made ready is under somebody's open transaction: look for it every `listen_wait`.
 
 NOTIFY is latency, never correctness: were every bell lost, the naps and the poll would find the work.
 """
@@ -108,4 +109,7 @@ class Bell:
             longest = self._listen_wait if self.busy else NAP
         elif self._last.skipped:
             longest = NAP
-        return longest if self._last.due_in is None else min(longest, self._last.due_in)
+        due_in = self._last.due_in
+        if due_in is None:
+            return longest
+        return min(longest, due_in if due_in >= 0 else self._listen_wait)

@@ -111,3 +111,13 @@ def test_orphans_are_running_with_their_lock_free(ledger: Ledger) -> None:
         conductor.execute("select pg_advisory_unlock_all()")
     assert ledger.connection.execute(orphans).fetchall() == [(uuids[1],)]
     assert locks_held(ledger.connection) == 1
+
+
+def test_what_is_due_under_an_open_transaction_is_told_and_not_waited_for(ledger: Ledger) -> None:
+    """The claim passes over it at once and says that it is overdue: the bell then looks again in a moment."""
+    uuid = ledger.submit(start_after="2000-01-01")
+    look = "select cardinality(uuids), next_due < clock_timestamp() from switchyard.claim('noop', 10)"
+    with ledger.database.connect() as writer, writer.transaction():
+        writer.execute("select from switchyard.yard where action_uuid = %s for update", [uuid])
+        assert ledger.connection.execute(look).fetchall() == [(0, True)]
+    assert ledger.claim() == [uuid]

@@ -109,6 +109,13 @@ def test_what_others_hold_is_looked_at_again_soon(bell: Bell) -> None:
     assert bell.wait() == NAP
 
 
+def test_what_is_due_under_an_open_transaction_makes_nobody_spin(bell: Bell, clock: Clock) -> None:
+    sleep(bell, look(due_in=-3.0))
+    assert bell.wait() == LISTEN_WAIT
+    clock.now += LISTEN_WAIT
+    assert bell.wait() == 0
+
+
 @given(st.floats(0, 100), st.booleans(), st.booleans())
 def test_never_later_than_what_is_due(due: float, armed: bool, skipped: bool) -> None:
     bell = Bell(Clock(), listen_wait=LISTEN_WAIT, poll=POLL)
