@@ -11,7 +11,6 @@ from tests.faults import report
 from tests.faults.campaign import Round, campaign
 from tests.faults.evidence import show_events
 from tests.faults.farewell import farewell
-from tests.faults.invariants import Violation
 from tests.faults.yard import yard
 from tests.parts import guardian, logs
 
@@ -23,26 +22,33 @@ def main() -> int:
     console = Console()
     logs.begin_session()
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(1_000_000)
-    console.print(f"seed {seed}, {chosen.faults} faults, commit {report.commit()}")
-    began, rounds, left = time.monotonic(), list[Round](), list[Violation]()
+    console.print(f"seed {seed}, {chosen.faults} faults, commit {report.commit()}; Ctrl-C ends everything")
     try:
-        with yard() as everything:
-            for done in campaign(everything, seed, chosen.faults, chosen.a_round, chosen.load):
-                rounds.append(done)
-                report.show_round(console, done, sum(each.hits.total() for each in rounds))
-                if time.monotonic() - began > 60 * chosen.minutes:
-                    console.print(f"{chosen.minutes:g} minutes are over")
-                    break
-            show_events(console, everything, report.found(rounds))
-            left += farewell(everything)
+        run = _run(console, chosen, seed)
+    except KeyboardInterrupt:
+        console.print("stopped: all that was started has ended")
+        return 130
     finally:
         guardian.close()
-    report.show(console, rounds, everything.missing, left)
-    run = report.entry(seed, rounds, left, time.monotonic() - began)
     if chosen.log:
         report.append(run)
     print(report.as_json(run))
     return 1 if run["violations"] else 0
+
+
+def _run(console: Console, chosen: argparse.Namespace, seed: int) -> report.Entry:
+    began, rounds = time.monotonic(), list[Round]()
+    with yard() as everything:
+        for done in campaign(everything, seed, chosen.faults, chosen.a_round, chosen.load):
+            rounds.append(done)
+            report.show_round(console, done, sum(each.hits.total() for each in rounds))
+            if time.monotonic() - began > 60 * chosen.minutes:
+                console.print(f"{chosen.minutes:g} minutes are over")
+                break
+        show_events(console, everything, report.found(rounds))
+        left = list(farewell(everything))
+    report.show(console, rounds, everything.missing, left)
+    return report.entry(seed, rounds, left, time.monotonic() - began)
 
 
 def _parser() -> argparse.ArgumentParser:

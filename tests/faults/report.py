@@ -15,7 +15,8 @@ from tests.faults.campaign import Round
 from tests.faults.invariants import Violation
 
 LOG = Path(__file__).parent / "log.csv"
-COLUMNS = ("date", "commit", "seed", "faults", "violations", "rounds", "actions", "minutes", "kinds")
+Entry = dict[str, str | int | float]
+COLUMNS = ("date", "commit", "seed", "faults", "violations", "rounds", "actions", "minutes", "kinds", "note")
 
 
 def show_round(console: Console, done: Round, of: int) -> None:
@@ -53,9 +54,7 @@ def found(rounds: Sequence[Round]) -> list[Violation]:
     return [violation for done in rounds for violation in done.found]
 
 
-def entry(
-    seed: int, rounds: Sequence[Round], left: Sequence[Violation], seconds: float
-) -> dict[str, str | int | float]:
+def entry(seed: int, rounds: Sequence[Round], left: Sequence[Violation], seconds: float) -> Entry:
     """One run, as the log has it."""
     hits = sum((done.hits for done in rounds), Counter[str]())
     return {
@@ -68,16 +67,17 @@ def entry(
         "actions": rounds[-1].actions if rounds else 0,
         "minutes": round(seconds / 60, 1),
         "kinds": len(hits),
+        "note": "; ".join(sorted({violation.rule for violation in (*found(rounds), *left)})),
     }
 
 
-def append(run: dict[str, str | int | float]) -> None:
+def append(run: Entry) -> None:
     """Add the run to the committed log."""
     with LOG.open("a", newline="") as file:
         csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(run)
 
 
-def as_json(run: dict[str, str | int | float]) -> str:
+def as_json(run: Entry) -> str:
     return json.dumps(run)
 
 

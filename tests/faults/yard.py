@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,21 +33,10 @@ CONDUCTORS, CABOOSES, WORKERS = 3, 2, 2
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Which of the parts that take seconds to start are wanted, where they can be had."""
-
-    jobs: bool = True
-    flows: bool = True
-
-
-ALL = Parts()
-
-
 class Yard:
     """One deployment, from `yard()`; its parts are there to be struck."""
 
-    def __init__(self, stack: ExitStack, folder: Path, parts: Parts) -> None:
+    def __init__(self, stack: ExitStack, folder: Path) -> None:
         self._stack = stack
         self.missing: dict[str, str] = {}
         self.server = stack.enter_context(closing(Server(binaries("embedded"), {})))
@@ -58,8 +46,8 @@ class Yard:
         self.submitting = stack.enter_context(Proxy(self.server.port))
         self.receivers: Receivers = stack.enter_context(receivers())
         self.disk = self._part("a disk that can be filled", lambda: stack.enter_context(closing(Disk())))
-        self.jobs = self._part("SQS", lambda: Jobs(stack, folder)) if parts.jobs else None
-        self.flows = self._part("Kubernetes and Argo", lambda: Flows(stack)) if parts.flows else None
+        self.jobs = self._part("SQS", lambda: Jobs(stack, folder))
+        self.flows = self._part("Kubernetes and Argo", lambda: Flows(stack))
         self.home = self.disk.folder if self.disk else folder
         self.spool, self.starts = self.home / "spool", folder / "starts"
         self.starts.touch()
@@ -84,9 +72,8 @@ class Yard:
             assert self.jobs is not None
             environ = self.jobs.worker_environ(self.store.url)
             self._spawn(f"worker-{number + 1}", ["assessment", "work"], environ, ledger=False)
-        until(
-            lambda: self._registered() >= CONDUCTORS * len(self.config["actions"]) + CABOOSES, 120, every=0.2
-        )
+        rows = CONDUCTORS * len(self.config["actions"]) + CABOOSES
+        until(lambda: self._registered() >= rows, 120, every=0.2)
 
     def left_over(self) -> list[str]:
         """What nobody has forgotten at its backend."""
@@ -149,12 +136,12 @@ class Yard:
 
 
 @contextmanager
-def yard(parts: Parts = ALL) -> Iterator[Yard]:
+def yard() -> Iterator[Yard]:
     """A running one, with everything in a folder that vanishes."""
     with ExitStack() as stack:
         folder = guardian.scratch("faults")
         stack.callback(guardian.discard, folder)
-        made = Yard(stack, folder, parts)
+        made = Yard(stack, folder)
         stack.callback(made.close)
         made.start()
         yield made
