@@ -19,6 +19,9 @@ from switchyard.config.callbacks import Callback, Value
 from switchyard.config.expressions import compile_path
 from switchyard.status import Status
 
+# A path that parses may still fail on a document: one that is nested deeper than it can be followed.
+_FAILURES = (JSONPathError, TypeError, ValueError, RecursionError)
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -67,6 +70,9 @@ class Planned:
     invalid: str | None = None
 
 
+Subject = tuple[int | None, dict[str, Any], str | None]  # the item's number, what paths see, what went wrong
+
+
 def plan(ended: Ended, configured: Sequence[Callback], output: Any) -> Iterator[Planned]:
     """Every action that follows this end, in a fixed order."""
     document = ended.document(output)
@@ -94,21 +100,26 @@ def callback_uuid(ended: Ended, origin: str, callback: str, item: int | None) ->
 def _follow(ended: Ended, callback: Callback, origin: str, document: dict[str, Any]) -> Iterator[Planned]:
     if ended.status not in callback.ends:
         return
-    for item, seen in _subjects(callback, document):
+    for item, seen, failed in _subjects(callback, document):
         uuid = callback_uuid(ended, origin, callback.name, item)
-        parameters, wrong = _parameters(callback, seen)
+        parameters, wrong = ({}, failed) if failed else _parameters(callback, seen)
         priority = ended.priority if callback.priority is None else callback.priority
         yield Planned(uuid, callback.action, callback.workflow, callback.name, priority, parameters, wrong)
 
 
-def _subjects(callback: Callback, document: dict[str, Any]) -> Iterator[tuple[int | None, dict[str, Any]]]:
-    """The document once, or once an item; an item filter finds nothing where there is no output."""
+def _subjects(callback: Callback, document: dict[str, Any]) -> Iterator[Subject]:
+    """The document once, or once an item; an item filter finds nothing where there is no output.
+
+    Where the filter fails midway, the items before stand, and the last subject says what is wrong.
+    """
     if callback.for_ == "summary":
-        yield None, document
+        yield None, document, None
         return
-    matches = compile_path(callback.items_path).finditer(document)
-    for place, match in enumerate(matches):
-        yield place, {**document, "item": match.obj}
+    try:
+        for place, match in enumerate(compile_path(callback.items_path).finditer(document)):
+            yield place, {**document, "item": match.obj}, None
+    except _FAILURES as error:
+        yield None, document, _failed(callback, error)
 
 
 def _parameters(callback: Callback, seen: dict[str, Any]) -> tuple[Mapping[str, Any], str | None]:
@@ -120,9 +131,13 @@ def _parameters(callback: Callback, seen: dict[str, Any]) -> tuple[Mapping[str, 
                 return {}, f"the input of {callback.workflow} must be an object, not {_kind(whole)}"
             return whole, None
         named = {name: evaluate(value, seen) for name, value in callback.parameters.items()}
-    except (JSONPathError, TypeError, ValueError, RecursionError) as error:
-        return {}, f"a JSONPath of the callback {callback.name} failed: {error}"
+    except _FAILURES as error:
+        return {}, _failed(callback, error)
     return _given(callback, seen) | named, None
+
+
+def _failed(callback: Callback, error: Exception) -> str:
+    return f"a JSONPath of the callback {callback.name} failed: {error}"
 
 
 def _given(callback: Callback, seen: dict[str, Any]) -> dict[str, Any]:

@@ -140,6 +140,18 @@ async def test_a_callback_that_can_never_run_is_there_to_be_seen(world: World, o
     assert needs_review
 
 
+async def test_an_output_too_deep_for_a_filter_is_there_to_be_seen_and_holds_up_nobody(world: World) -> None:
+    own = {"name": "deep", "action": "hook", "for": "items", "items": "$.output..n"}
+    uuid, other = world.queued(world.submit("report", callbacks=[own])), world.queued(world.submit())
+    world.exited(uuid, output=b'{"n": 1, "a": ' + b"[" * 300 + b"]" * 300 + b"}")
+    world.exited(other, output={"features": []})
+    await world.tell()
+    assert world.thread(uuid)["status"] == world.thread(other)["status"] == "SUCCESSFUL"
+    assert world.children(uuid)[-1][4] == "INVALID"
+    ((error,),) = world.database.execute("select error from switchyard.thread where status = 'INVALID'")
+    assert "recursion limit" in error
+
+
 async def test_a_chained_workflow_is_given_more_than_an_action_can_hold(world: World) -> None:
     output = {"summary": {}, "features": [], "numbers": list(range(300_000))}
     uuid = world.queued(world.submit())

@@ -1,5 +1,6 @@
 """Archive, record, call back, forget: each step once, whatever happens in between."""
 
+import fcntl
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -299,8 +300,10 @@ async def test_one_that_was_begun_again_under_the_name_of_one_that_ended_is_stop
     world.exited(uuid, output={"n": 1})
     await world.tell()
     path = world.started(uuid)  # by a create that was on its way when its conductor lost the lock
-    await world.tell(Observation(uuid, 1, Status.RUNNING))
-    assert (path / "stop").exists()
+    with (path / record.LOCK).open("w") as supervisor:
+        fcntl.flock(supervisor, fcntl.LOCK_EX)
+        await world.tell(Observation(uuid, 1, Status.RUNNING))
+        assert (path / record.STOP).exists()
     record.write(path / record.EXIT, {"version": 1, "code": 143, "signal": None, "reason": "stopped"})
     await world.tell()
     assert not path.exists()
