@@ -185,6 +185,10 @@ class Completer:
     async def _refused(self, end: End, error: psycopg.DatabaseError) -> None:
         seen = end.archived.observation
         log.warning("the ledger refused an end", action_uuid=str(seen.uuid), error=str(error))
+        if seen.poison is not None:
+            self._in_hand.pop(id(seen), None)
+            await self._notice(seen.poison)
+            return
         reason = f"the end of run {seen.run} could not be recorded: {error}"
         await self._inbox.tell("end", str(seen.uuid), reason, f"r{seen.run}")
         self._again(seen, LATER)

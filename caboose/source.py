@@ -16,6 +16,17 @@ Acknowledge = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that belongs to no thread and that a person has to see: a message that nobody could read."""
+
+    subject: str  # where it came from
+    reason: str
+    key: str  # the same thing told twice has the same key
+    detail: Mapping[str, Any]
+    acknowledge: Acknowledge
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """What a source saw of one execution, at one time."""
 
@@ -29,6 +40,7 @@ class Observation:
     record: bytes | None = None  # the whole resource, state or exit record, for the archive; with every end
     detail: Mapping[str, Any] = field(default_factory=dict)  # for the event; never decides
     handle: Any = None  # the source's own: what `forget` and `log` need
+    poison: Notice | None = None  # it came often: what the inbox is told if the ledger refuses it
     acknowledge: Acknowledge | None = None  # awaited once recorded, where it is no end; an end is forgotten
 
 
@@ -42,17 +54,6 @@ class Beat:
     done: int
     failed: int
     rate: float
-    acknowledge: Acknowledge
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """Something that belongs to no thread and that a person has to see: a message that nobody could read."""
-
-    subject: str  # where it came from
-    reason: str
-    key: str  # the same thing told twice has the same key
-    detail: Mapping[str, Any]
     acknowledge: Acknowledge
 
 

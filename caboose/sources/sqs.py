@@ -1,8 +1,8 @@
 """The status queue as a source: what workers say of their jobs, and of themselves.
 
 A job on a queue has no name to look by: what stays silent ends by its timeout. A message that nobody can
-read goes to the inbox with its text, and so does one that could not be recorded again and again: none comes
-for ever.
+read goes to the inbox with its text, and so does one that the ledger refuses again and again: none comes for
+ever. An end that came often for other reasons (a store that is full, a caboose that died) is no poison.
 """
 
 import asyncio
@@ -103,11 +103,15 @@ class SqsSource:
             return self._notice(message, str(error), message.id)
         if isinstance(report, WorkerReport):
             return self._beat(report, message)
+        poison = None
         if message.deliveries > self._action.poison_after:
-            return self._notice(message, f"delivered {message.deliveries} times, never recorded", message.id)
-        return self._observation(report, message)
+            often = f"delivered {message.deliveries} times, never recorded"
+            poison = self._notice(message, often, message.id)
+            if not report.status.ended:
+                return poison
+        return self._observation(report, message, poison)
 
-    def _observation(self, report: Report, message: Message) -> Observation:
+    def _observation(self, report: Report, message: Message, poison: Notice | None) -> Observation:
         detail = {**report.told, "message_id": message.id}
         if report.status is Status.BACKOFF:
             # The queue delivers the job again; a BACKOFF in the ledger would make conductor send another.
@@ -121,6 +125,7 @@ class SqsSource:
             record=message.body.encode(errors="replace"),
             detail=detail,
             handle=message.receipt,
+            poison=poison,
         )
 
     def _progress(

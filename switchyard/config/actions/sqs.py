@@ -29,7 +29,7 @@ class SqsAction(AwsAction):
     visibility: Annotated[Interval, Field(ge=1, le=43200)] = 60.0
     """How long a status message is hidden while caboose records it."""
     poison_after: Annotated[int, Field(ge=1, le=1000)] = 5
-    """A status message that could not be recorded so many times goes to the inbox."""
+    """A status message that came so many times goes to the inbox; an end only if the ledger refuses it."""
 
     @property
     def default_template(self) -> str | None:

@@ -148,19 +148,47 @@ async def test_a_poison_message_ends_in_the_inbox_with_its_text(workers: Workers
     assert detail["text"] == body
 
 
-async def test_a_message_that_is_never_recorded_ends_in_the_inbox(workers: Workers) -> None:
-    uuid = workers.queued()
-    workers.say(uuid, "SUCCESSFUL")
-    for _ in range(2):
-        received = workers.part.sqs().receive_message(QueueUrl=workers.queue, WaitTimeSeconds=2)
-        for message in received["Messages"]:
+def deliver(workers: Workers, times: int) -> None:
+    """As if a caboose had received it and died."""
+    for _ in range(times):
+        for message in workers.part.sqs().receive_message(QueueUrl=workers.queue, WaitTimeSeconds=2)[
+            "Messages"
+        ]:
             workers.part.sqs().change_message_visibility(
                 QueueUrl=workers.queue, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=0
             )
+
+
+async def test_an_end_that_the_ledger_refuses_again_and_again_ends_in_the_inbox(workers: Workers) -> None:
+    uuid = workers.queued()
+    workers.database.execute(
+        "create function refuse() returns trigger language plpgsql as $$ begin raise 'not today'; end $$;"
+        "create trigger refuse before insert on switchyard.event for each row"
+        " when (new.status = 'SUCCESSFUL') execute function refuse()"
+    )
+    workers.say(uuid, "SUCCESSFUL")
+    deliver(workers, 2)
     await workers.heard.until(lambda: workers.left() == 0 and bool(workers.inbox()))
-    ((reason, _),) = workers.inbox()
+    ((reason, detail),) = workers.inbox()
     assert "delivered 3 times" in reason
+    assert str(uuid) in detail["text"]
     assert workers.status(uuid) == "QUEUED"
+
+
+async def test_progress_that_comes_again_and_again_ends_in_the_inbox(workers: Workers) -> None:
+    uuid = workers.queued()
+    workers.say(uuid, "INFO", progress=0.5)
+    deliver(workers, 2)
+    await workers.heard.until(lambda: workers.left() == 0 and bool(workers.inbox()))
+    assert [status for status, _ in workers.events(uuid)] == ["QUEUED"]
+
+
+async def test_an_end_that_came_often_because_caboose_died_is_recorded(workers: Workers) -> None:
+    uuid = workers.queued()
+    workers.say(uuid, "SUCCESSFUL")
+    deliver(workers, 5)
+    await workers.heard.until(lambda: workers.status(uuid) == "SUCCESSFUL" and workers.left() == 0)
+    assert workers.inbox() == []
 
 
 async def test_the_end_of_an_action_that_is_gone_is_acknowledged(workers: Workers) -> None:
