@@ -3,9 +3,9 @@
 The model. The Lease names its holder and when it was renewed; every write carries the resourceVersion it
 was read at, so of two that write, one fails. A candidate trusts its own clock alone: it takes over when it
 has seen the same version for the whole duration. The holder stops acting a little earlier than that, by its
-own clock.
-The window of trust. None is needed: every step of completion is idempotent and guarded by the ledger's
-locks. The lease saves double work; two holders for a moment do no harm.
+own clock, which goes on while the process is stopped: what wakes up late finds the lease gone.
+The window of trust. From the question whether it is held to the system call that follows. None is needed:
+every step of completion is idempotent and guarded by the ledger's locks; two holders for a moment do no harm.
 What each failure does. The holder dies: taken over after `duration`. It stops in good order: released,
 taken over at the next look. The API server is away: nobody can take over, the holder pauses, and goes on
 when it is back.
@@ -23,7 +23,7 @@ from switchyard.cluster.client import Cluster
 from switchyard.errors import ClusterUnreachable
 from switchyard.runtime.log import get_logger
 
-DURATION = 10.0
+DURATION = 8.0
 EVERY = 2.0
 
 T = TypeVar("T")

@@ -1,18 +1,16 @@
 """Fills a real API server with workflows as Argo leaves them, and a ledger with their threads."""
 
 import asyncio
-import json
 from typing import Any
 from uuid import UUID
 
 import psycopg
 
-from switchyard.argo.resource import API, workflows
+from switchyard.argo.resource import workflows
 from switchyard.cluster.client import Cluster
-from switchyard.execution import ACTION_LABEL, MANAGED_BY_LABEL, SHARD_LABEL, bucket_of
 from tests.parts.kubernetes import Cluster as Part
+from tests.parts.workflow import workflow
 
-NODES = 8
 AT_ONCE = 32
 
 SUBMIT = "select switchyard.submit('argo', '{}', workflow => 'job') from generate_series(1, %s)"
@@ -56,39 +54,3 @@ def _stored(body: dict[str, Any], namespace: str, uuid: UUID) -> dict[str, Any]:
         "generation": 1,
     }
     return {**body, "metadata": {**body["metadata"], **given}}
-
-
-def workflow(uuid: UUID, phase: str) -> dict[str, Any]:
-    """About 6 KB, as a workflow of a few steps is."""
-    labels = {MANAGED_BY_LABEL: "switchyard", ACTION_LABEL: str(uuid), SHARD_LABEL: str(bucket_of(uuid))}
-    return {
-        "apiVersion": API,
-        "kind": "Workflow",
-        "metadata": {"name": str(uuid), "labels": labels},
-        "spec": {"entrypoint": "main", "templates": [{"name": "main", "suspend": {}}]},
-        "status": {
-            "phase": phase,
-            "startedAt": "2026-01-01T00:00:00Z",
-            "nodes": {f"{uuid}-{n}": _node(str(uuid), n, phase) for n in range(NODES)},
-        },
-    }
-
-
-def _node(name: str, number: int, phase: str) -> dict[str, Any]:
-    return {
-        "id": f"{name}-{number}",
-        "name": f"{name}.step-{number}",
-        "displayName": f"step-{number}",
-        "type": "Pod",
-        "templateName": "work",
-        "templateScope": f"local/{name}",
-        "phase": phase,
-        "boundaryID": name,
-        "startedAt": "2026-01-01T00:00:00Z",
-        "finishedAt": "2026-01-01T00:00:10Z",
-        "progress": "1/1",
-        "resourcesDuration": {"cpu": 5, "memory": 60},
-        "inputs": {"parameters": [{"name": "site", "value": json.dumps(list(range(40)))}]},
-        "outputs": {"exitCode": "0"},
-        "hostNodeName": f"node-{number}.example",
-    }

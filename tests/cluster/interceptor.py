@@ -40,16 +40,23 @@ class Interceptor:
     def __init__(self, cluster: Cluster) -> None:
         self.port = free_port()
         self.answers: list[tuple[str, str, int]] = []
+        self.waiting = 0
         self._cluster = cluster
         self._faults: list[Fault] = []
         self._loop = asyncio.new_event_loop()
         self._started = threading.Event()
         self._stop = asyncio.Event()
+        self._release = asyncio.Event()
         self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._serve(),))
 
     def inject(self, fault: Fault) -> None:
         """From now on, until it is used up."""
         self._faults.append(fault)
+
+    def clear(self) -> None:
+        """No fault is left, and what hangs ends."""
+        self._faults.clear()
+        self._loop.call_soon_threadsafe(self._release.set)
 
     def kubeconfig(self, folder: Path, token: str) -> Path:
         """A kubeconfig file that reads the token from a file, as a pod's is."""
@@ -88,7 +95,12 @@ class Interceptor:
             await web.TCPSite(runner, "127.0.0.1", self.port).start()
             self._started.set()
             await self._stop.wait()
+            self._release.set()
             await runner.cleanup()
+            left = asyncio.all_tasks() - {asyncio.current_task()}  # of clients that were killed in mid-watch
+            for task in left:
+                task.cancel()
+            await asyncio.gather(*left, return_exceptions=True)
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         fault = self._take(request)
@@ -99,11 +111,13 @@ class Interceptor:
                 self.answers.append((request.method, request.path, upstream.status))
                 await upstream.read()
         if fault.hang:
+            self.waiting += 1
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stop.wait(), fault.hang)
+                await asyncio.wait_for(self._release.wait(), fault.hang)
+            self.waiting -= 1
         if fault.status is None:
-            assert request.transport is not None
-            request.transport.abort()
+            if request.transport is not None:  # else the client went away by itself
+                request.transport.abort()
             return web.Response()
         return web.Response(status=fault.status, headers=fault.headers, text="injected")
 

@@ -16,7 +16,7 @@ class Lease(Model):
 
     name: KubernetesName = "switchyard-caboose"
     """The Lease's name, in the action's namespace; a shard's number is added."""
-    duration: Annotated[Interval, Field(ge=1)] = 10.0
+    duration: Annotated[Interval, Field(ge=1)] = 8.0
     """After so long without renewal a standby takes over."""
 
 

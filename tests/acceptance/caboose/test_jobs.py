@@ -1,4 +1,4 @@
-"""Assessments through the ledger and SQS: two workers, caboose and conductor, each killed again and again.
+"""Assessments through the ledger, SQS and S3: two workers, caboose and conductor, each killed again and again.
 
 Sized for a test run; SWITCHYARD_STORM_JOBS and SWITCHYARD_STORM_KILLS make it as large as one likes (200 and 60
 are the promise in full).
@@ -18,6 +18,7 @@ from uuid import UUID
 
 import pytest
 
+from switchyard.store import open_store
 from tests.acceptance.caboose.conftest import Stations
 from tests.acceptance.caboose.station import Station, stop
 from tests.integration.assessment.work.station import Station as Workshop
@@ -29,7 +30,7 @@ from tests.waiting import until
 JOBS = int(os.environ.get("SWITCHYARD_STORM_JOBS", "40"))
 KILLS = int(os.environ.get("SWITCHYARD_STORM_KILLS", "12"))
 WORK = ("-m", "assessment", "work")
-# A job may be begun as often as a worker is killed, and a status message delivered as often as a caboose is.
+# A job may be begun as often as its worker is killed.
 PATIENT = {"MAX_ATTEMPTS": "1000", "SQS_VISIBILITY_TIMEOUT": "3"}
 TOTAL = {"path": "$.output.summary.n_total"}
 FLOWS: Mapping[str, Any] = {
@@ -57,21 +58,31 @@ FLOWS: Mapping[str, Any] = {
 
 
 @pytest.fixture
-def workshop(elasticmq: AwsPart, tmp_path: Path) -> Iterator[Workshop]:
-    with closing(Workshop(elasticmq, tmp_path)) as made:
+def environ(elasticmq: AwsPart, s3: AwsPart, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The way to the queues and to the bucket, for all programs and for this one."""
+    ways = {**elasticmq.environ, **s3.environ}
+    for name, value in ways.items():
+        monkeypatch.setenv(name, value)
+    return ways
+
+
+@pytest.fixture
+def workshop(elasticmq: AwsPart, s3: AwsPart, environ: dict[str, str], tmp_path: Path) -> Iterator[Workshop]:
+    with closing(Workshop(elasticmq, tmp_path, open_store(f"s3://{s3.bucket()}/yard"), environ)) as made:
         made.status = elasticmq.queue()  # a standard queue: an end may be told twice, and must count once
         yield made
 
 
 @pytest.fixture
-def station(stations: Stations, workshop: Workshop) -> Station:
+def station(stations: Stations, workshop: Workshop, environ: dict[str, str]) -> Station:
     """Conductor and caboose on the same queues and the same store as the workers."""
     queues = {"queue": workshop.queue, "status_queue": workshop.status}
     sqs = {"type": "sqs", **queues, "endpoint": workshop.part.url, "wait": "1s", "visibility": "3s"}
     return stations(
         FLOWS,
-        environ=workshop.part.environ,
-        actions={"run": {**sqs, "poison_after": 1000}, "hook": {"type": "noop"}},
+        environ=environ,
+        store=workshop.store.url,
+        actions={"run": sqs, "hook": {"type": "noop"}},
         conductor={"poll": "500ms", "health": {"port": free_port()}},
         # Killing is what this test does: it must not pause the names.
         workers={"beat": "1s", "lost_after": "10s", "min_lost": 1_000_000},

@@ -130,8 +130,10 @@ def test_conductor_and_caboose_run_with_exactly_these_rights(
     for name, folder in folders.items():
         folder.mkdir()
         config = deployed.kubeconfig_of(token(deployed, name), f"sa-{name}")
-        yards[name] = Yard(database, deployed, "workflows", folder, templated(), kubeconfig=config)
-        redirect(yards[name], tmp_path / "store")
+        store = (tmp_path / "store").as_uri()
+        yards[name] = Yard(
+            *(database, deployed, "workflows", folder, templated()), kubeconfig=config, store=store
+        )
     template = {"entrypoint": "main", "templates": [{"name": "main", "suspend": {"duration": "0"}}]}
     body = {"apiVersion": "argoproj.io/v1alpha1", "kind": "WorkflowTemplate", "metadata": {"name": "quick"}}
     deployed.api.create(
@@ -148,12 +150,6 @@ def test_conductor_and_caboose_run_with_exactly_these_rights(
 
 def templated() -> dict[str, Any]:
     return {**FLOWS, "quick": {"action": "argo", "template": "quick"}}
-
-
-def redirect(yard: Yard, store: Path) -> None:
-    """Both programs share one store."""
-    text = yard.file.read_text()
-    yard.file.write_text(text.replace(str(yard.file.parent / "store"), str(store)))
 
 
 def run_all(yard: Yard) -> None:

@@ -8,12 +8,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 from switchyard.places import Places
-from switchyard.store import open_store
+from switchyard.store import Store, open_store
 from tests.parts.aws import AwsPart
 from tests.parts.ports import free_port
 from tests.waiting import until
@@ -56,13 +57,20 @@ def _body(raw: bytes) -> Any:
 
 
 class Station:
-    def __init__(self, part: AwsPart, folder: Path) -> None:
+    def __init__(
+        self,
+        part: AwsPart,
+        folder: Path,
+        store: Store | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
         self.part, self.folder = part, folder
         self.sqs = part.sqs()
         self.queue = part.queue()
         fifo = self.sqs.create_queue(QueueName=f"s-{uuid4().hex}.fifo", Attributes={"FifoQueue": "true"})
         self.status = fifo["QueueUrl"]
-        self.store = open_store((folder / "store").as_uri())
+        self.store = store or open_store((folder / "store").as_uri())
+        self._environ = environ or part.environ
         self.workers: list[Worker] = []
         self.heard: list[dict[str, Any]] = []
 
@@ -70,7 +78,7 @@ class Station:
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("SWITCHYARD_", "AWS_", "SQS_"))}
         return {
             **clean,
-            **self.part.environ,
+            **self._environ,
             "SQS_ENDPOINT": self.part.url,
             "SQS_QUEUE_NAME": self.queue.rsplit("/", 1)[1],
             "SQS_STATUS_QUEUE_NAME": self.status.rsplit("/", 1)[1],
