@@ -82,9 +82,8 @@ test-containers: setup ## the tests marked database, in a container's Postgres a
 	$(PYTEST) -m database tests --postgres=15
 
 .PHONY: bench faults
-bench: setup ## every figure beside its peers or its floor; results/ (an hour; one: make bench ONLY=ledger.bulk)
-	@for one in $${ONLY:-ledger.history ledger.bell ledger.bulk drain latency http.deliver http.conduct completion assessment}; do \
-	  echo "== $$one"; $(BIN)/python -m benchmarks.$$one || exit 1; done
+bench: setup ## every figure beside its peers or its floor, results/bench.json (an hour; QUICK=1 minutes; ONLY=ledger.bulk)
+	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
 FAULTS ?= 200
 faults: setup ## kill, stop, cut and fill everything under load, then check that nothing was lost (FAULTS=200 SEED=7 LOG=1)
 	@$(BIN)/python -m tests.faults --faults $(FAULTS) $(if $(SEED),--seed $(SEED)) $(if $(LOG),--log)

@@ -2,7 +2,8 @@
 
 import json
 import os
-import platform
+import re
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,18 +12,20 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-RESULTS = Path(__file__).parent.parent / "results"
+FOLDER = "SWITCHYARD_BENCH_RESULTS"  # where the files go, when many benchmarks are run as one
+RESULTS = Path(os.environ.get(FOLDER) or Path(__file__).parent.parent / "results")
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number; where it has a goal, it is met or missed."""
+    """One number; where it has a goal, it is met or missed. Those of one chart are drawn beside each other."""
 
     name: str
     value: float
     unit: str
     at_least: float | None = None
     at_most: float | None = None
+    chart: str | None = None
 
     @property
     def met(self) -> bool | None:
@@ -32,26 +35,36 @@ class Figure:
         high = self.at_most if self.at_most is not None else float("inf")
         return low <= self.value <= high
 
+    @property
+    def goal(self) -> str:
+        """What is wanted, and whether it is so."""
+        if self.met is None:
+            return ""
+        wanted = f"at least {self.at_least:g}" if self.at_least is not None else f"at most {self.at_most:g}"
+        return f"{wanted}: {'met' if self.met else 'MISSED'}"
+
 
 def publish(title: str, figures: Sequence[Figure]) -> None:
     """Print the table and write results/<title>.json."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for heading in ("figure", "value", "unit", "goal"):
+    show({title: figures})
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    content = {
+        "title": title,
+        "at": time.time(),
+        "figures": [{**asdict(figure), "met": figure.met} for figure in figures],
+    }
+    name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=2))
+
+
+def show(titled: dict[str, Sequence[Figure]]) -> None:
+    """One table of all of them."""
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for heading in ("", "figure", "value", "unit", "goal"):
         table.add_column(heading, justify="right" if heading == "value" else "left")
-    for figure in figures:
-        table.add_row(figure.name, f"{figure.value:,.2f}", figure.unit, _goal(figure))
-    Console().print(table)
-    RESULTS.mkdir(exist_ok=True)
-    machine = {"cores": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()}
-    content = {"title": title, "at": time.time(), "machine": machine,
-               "figures": [{**asdict(figure), "met": figure.met} for figure in figures]}  # fmt: skip
-    (RESULTS / f"{title.split(maxsplit=1)[0].lower()}-{'-'.join(title.split()[1:])}.json").write_text(
-        json.dumps(content, indent=2)
-    )
-
-
-def _goal(figure: Figure) -> str:
-    if figure.met is None:
-        return ""
-    wanted = f"at least {figure.at_least:g}" if figure.at_least is not None else f"at most {figure.at_most:g}"
-    return f"{wanted}: {'met' if figure.met else 'MISSED'}"
+    for title, figures in titled.items():
+        for number, figure in enumerate(figures):
+            table.add_row(
+                title if number == 0 else "", figure.name, f"{figure.value:,.2f}", figure.unit, figure.goal
+            )
+    Console(width=None if sys.stdout.isatty() else 140).print(table)

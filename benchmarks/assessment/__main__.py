@@ -24,6 +24,7 @@ from typing import Any
 
 from assessment.bundle.scale import PARCELS
 from benchmarks.assessment import data
+from benchmarks.report import Figure, publish
 
 
 def child(*words: object) -> Any:
@@ -107,6 +108,31 @@ def ratios(found: dict[str, Any]) -> dict[str, float]:
     return result
 
 
+def figures(found: dict[str, Any]) -> list[Figure]:
+    """Times of everybody; ours should be a tenth for many sites, a third for one, half for a cold process."""
+    sides = ("ours", "geopandas, parquet", "geopandas, gpkg")
+    result = []
+    for size, title in (("many", "245 sites, warm"), ("one", "1 site, warm")):
+        chart = f"Assessment of {title}, {found['parcels']:,} parcels"
+        result += [
+            Figure(side, found[side][size]["seconds"], "s", chart=chart) for side in sides if side in found
+        ]
+    chart = f"Assessment of 1 site by a new process, {found['parcels']:,} parcels"
+    result += [
+        Figure(side, found[f"{side}, cold"]["seconds"], "s", chart=chart) for side in ("ours", "geopandas")
+    ]
+    share = found["ratios"]
+    result += [
+        Figure("245 sites, times as fast", share["many, seconds"], "x", at_least=10),
+        Figure("1 site, times as fast", share["one, seconds"], "x", at_least=3),
+        Figure(
+            "cold, share of geopandas' time", share["cold, share of geopandas' seconds"], "x", at_most=0.5
+        ),
+    ]
+    result.append(Figure("anonymous memory", found["ours"]["anonymous_mib"], "MiB", at_most=400))
+    return result
+
+
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("--parcels", type=int, default=PARCELS)
@@ -119,6 +145,7 @@ def main() -> None:
         return
     found = run(said.parcels, with_geopackage=not said.no_gpkg)
     found["ratios"] = ratios(found)
+    publish("P6 assessment", figures(found))
     if said.json:
         print(json.dumps(found, indent=2))
         return

@@ -21,6 +21,7 @@ import psycopg
 
 from benchmarks.completion.filling import fill, pour, submitted
 from benchmarks.completion.station import Station
+from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server
 from switchyard.argo.resource import workflows
 from switchyard.cluster.client import Cluster
@@ -125,6 +126,18 @@ async def measure(options: argparse.Namespace, url: str, folder: Path) -> Found:
         part.close()
 
 
+def figures(found: dict[str, float]) -> list[Figure]:
+    """What was measured, beside what is wanted of it."""
+    chart = "Completed workflows a second, beside a bare loop that lists and deletes them"
+    every = {
+        "caboose": Figure("caboose", found.get("caboose", 0), "workflows/s", chart=chart),
+        "bare": Figure("bare loop", found.get("bare", 0), "workflows/s", chart=chart),
+        "ratio": Figure("beside the bare loop", found.get("ratio", 0), "x", at_least=0.5),
+        "memory_mib": Figure("memory", found.get("memory_mib", 0), "MiB", at_most=400),
+    }
+    return [every[name] for name in found]
+
+
 def main() -> None:
     """Measure, and print one line of JSON."""
     parser = argparse.ArgumentParser(
@@ -141,6 +154,7 @@ def main() -> None:
         upgrade(url)
         found = asyncio.run(measure(options, url, Path(folder)))
     print(json.dumps({key: round(value, 2) for key, value in found.items()}))
+    publish("P7 completion" + (", memory" if options.memory else ""), figures(found))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks.latency import ours
 from benchmarks.peers import install
+from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server
 
 PACES = {"every 250 ms": 0.25, "50 a second": 0.02}
@@ -32,6 +33,20 @@ def peer(command: Sequence[str | Path], cwd: Path | None, *, prepare: bool) -> M
         return found
 
     return measure
+
+
+def figures(pace: str, summary: dict[str, dict[str, float]]) -> list[Figure]:
+    """Percentiles of everybody at one pace; ours should be the smallest."""
+    of_these = {name.removesuffix(f", {pace}"): cuts for name, cuts in summary.items() if name.endswith(pace)}
+    found = []
+    for cut in ("p50", "p99"):
+        chart = f"From commit to handler, {pace}, {cut}"
+        best = min(cuts[cut] for name, cuts in of_these.items() if name != "switchyard")
+        found += [Figure(name, cuts[cut], "ms", chart=chart) for name, cuts in of_these.items()]
+        found.append(
+            Figure(f"{cut} beside the best peer", of_these["switchyard"][cut] / best, "x", at_most=1.0)
+        )
+    return found
 
 
 def main() -> None:
@@ -58,6 +73,8 @@ def main() -> None:
                 summary[f"{name}, {pace}"] = {"p50": round(cuts[49], 2), "p99": round(cuts[98], 2)}
                 print(f"{pace:14} {name:16} p50 {cuts[49]:6.2f} ms   p99 {cuts[98]:6.2f} ms")
     print(json.dumps(summary))
+    for pace in PACES:
+        publish(f"P2 latency, {pace}", figures(pace, summary))
 
 
 if __name__ == "__main__":

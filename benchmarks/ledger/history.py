@@ -73,7 +73,7 @@ def main() -> None:
         connection.execute("vacuum analyze")
         measure(connection)
         with_history = measure(connection)
-    publish("P3 claim with history", [
+    publish(f"P3 claim, history of {threads:,}", [
         Figure("ended threads", threads, ""),
         Figure("buffers, none", without[0], "blocks"),
         Figure("buffers, all", with_history[0], "blocks"),

@@ -1,0 +1,137 @@
+"""Every figure in one run: python -m benchmarks [--quick] [--only drain,http.conduct]
+
+One benchmark after the other, each a process of its own that brings its server and the peers beside us. At the
+end one table, results/bench.json (machine, commit, date, every figure, its goal and whether it is met) and
+results/bench.svg. All of it takes about an hour on two cores, --quick a few minutes with figures that vary more.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks import picture
+from benchmarks.report import FOLDER, Figure, show
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "results"
+# The module and its words, in full and in a few minutes. Histories and conductors are the scaling runs.
+BENCHMARKS: list[tuple[str, str, str]] = [
+    ("drain", "--rounds 5 --processes 1 2 4", "--rounds 1 --actions 20000 --processes 1 2"),
+    ("latency", "--rounds 3 --count 200", "--rounds 1 --count 60"),
+    ("ledger.history", "--threads 1000", "--threads 1000"),
+    ("ledger.history", "--threads 100000", "--threads 100000"),
+    ("ledger.history", "--threads 10000000", ""),
+    ("http.conduct", "--rounds 5 --soak 200000", "--rounds 2 --count 1000"),
+    ("ledger.bell", "--seconds 5 --rounds 5", "--seconds 2 --rounds 1"),
+    ("ledger.bulk", "--rounds 5", "--rounds 1 --actions 50000"),
+    ("assessment", "", "--parcels 200000 --no-gpkg"),
+    ("completion", "--rounds 3", "--rounds 1 --workflows 400"),
+    ("completion", "--memory 50000", ""),
+]
+
+
+def machine() -> dict[str, Any]:
+    """What it ran on; figures of two machines do not compare."""
+    model = [line for line in _read("/proc/cpuinfo").splitlines() if line.startswith("model name")]
+    return {
+        "cores": os.cpu_count(),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30),
+        "processor": model[0].split(": ", 1)[1] if model else platform.machine(),
+        "kernel": platform.release(),
+        "python": platform.python_version(),
+        "load_at_start": round(os.getloadavg()[0], 1),
+    }
+
+
+def commit() -> str:
+    """What was measured, with a plus where files were changed since."""
+    return _git("rev-parse", "--short", "HEAD") + ("+" if _git("status", "--porcelain") else "")
+
+
+def run(module: str, words: str, folder: Path) -> dict[str, Any]:
+    """One benchmark to its end: what it published, or how it failed."""
+    folder.mkdir(parents=True)
+    print(f"\n== {module} {words}", flush=True)
+    began = time.monotonic()
+    command = [sys.executable, "-m", f"benchmarks.{module}", *words.split()]
+    code = subprocess.run(command, cwd=ROOT, env={**os.environ, FOLDER: str(folder)}, check=False).returncode
+    told = [json.loads(file.read_text()) for file in sorted(folder.glob("*.json"))]
+    return {
+        "command": f"python -m benchmarks.{module} {words}".strip(),
+        "seconds": round(time.monotonic() - began),
+        "failed": f"exit code {code}" if code else None,
+        "published": sorted(told, key=lambda each: float(each["at"])),
+    }
+
+
+def figures(ran: list[dict[str, Any]]) -> dict[str, list[Figure]]:
+    """By title, as they were published."""
+    return {
+        published["title"]: [
+            Figure(**{name: value for name, value in figure.items() if name != "met"})
+            for figure in published["figures"]
+        ]
+        for one in ran
+        for published in one["published"]
+    }
+
+
+def main() -> None:
+    """Run what was asked for, and tell."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="a few minutes, smaller and with fewer rounds")
+    parser.add_argument("--only", default="", help="these modules alone, separated by commas")
+    chosen = parser.parse_args()
+    wanted = [name for name in chosen.only.split(",") if name]
+    if unknown := set(wanted) - {module for module, _, _ in BENCHMARKS}:
+        parser.error(f"there is no benchmark {min(unknown)}")
+    stamp = datetime.now(UTC)
+    content: dict[str, Any] = {
+        "commit": commit(), "date": stamp.isoformat(timespec="seconds"), "quick": chosen.quick, "machine": machine(),
+    }  # fmt: skip
+    ran = []
+    for number, (module, full, quick) in enumerate(BENCHMARKS):
+        words = quick if chosen.quick else full
+        if (wanted and module not in wanted) or (chosen.quick and not quick):
+            continue
+        ran.append(run(module, words, RESULTS / "bench" / f"{stamp:%Y%m%d-%H%M%S}-{number:02}-{module}"))
+    found = figures(ran)
+    goals = [figure.met for each in found.values() for figure in each if figure.met is not None]
+    content |= {"goals": {"met": goals.count(True), "missed": goals.count(False)}, "benchmarks": ran}
+    (RESULTS / "bench.json").write_text(json.dumps(content, indent=2))
+    (RESULTS / "bench.svg").write_text(picture.draw(content))
+    print()
+    show(dict(found))
+    print(
+        f"\n{goals.count(True)} of {len(goals)} goals met; {RESULTS / 'bench.json'}, {RESULTS / 'bench.svg'}"
+    )
+    if failed := [one["command"] for one in ran if one["failed"]]:
+        raise SystemExit("did not run to their end: " + "; ".join(failed))
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(
+        ["git", *words], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    main()
