@@ -8,8 +8,8 @@ from assessment.editions import Edition
 Assessment = Literal["nutrient", "gcn"]
 Mode = Literal["default", "compatible"]
 
-CHUNK = 50
-"""Sites a chunk: well under a second of work, so that little is lost when it stops."""
+CHUNK = 100
+"""Sites a chunk: some tenths of a second of work, so that little is lost when it stops."""
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,12 @@
 """Intersections on all cores: GEOS works outside the interpreter's lock, so threads are enough."""
 
 import os
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import shapely
 
 from assessment.arrays import Floats, Geometries
@@ -19,18 +21,24 @@ MOST_CORES = 4
 
 def shared_area(left: Geometries, right: Geometries) -> Floats:
     """The area that each pair has in common."""
+    return _on_cores(lambda a, b: shapely.area(shapely.intersection(a, b)), left, right)
+
+
+def shared_ground(left: Geometries, right: Geometries) -> Geometries:
+    """What each pair has in common."""
+    return _on_cores(shapely.intersection, left, right)
+
+
+def _on_cores(
+    of_pairs: Callable[[Geometries, Geometries], npt.NDArray[Any]], left: Geometries, right: Geometries
+) -> npt.NDArray[Any]:
     cores = min(len(os.sched_getaffinity(0)), MOST_CORES)
     if cores < 2 or len(left) < WORTH_IT:
-        return _areas(left, right)
+        return of_pairs(left, right)
     # more shares than cores, for pairs differ in size
     shares = np.array_split(np.arange(len(left)), 2 * cores)
-    parts = _pool(cores, os.getpid()).map(lambda share: _areas(left[share], right[share]), shares)
+    parts = _pool(cores, os.getpid()).map(lambda share: of_pairs(left[share], right[share]), shares)
     return np.concatenate(list(parts))
-
-
-def _areas(left: Geometries, right: Geometries) -> Floats:
-    areas: Floats = shapely.area(shapely.intersection(left, right))
-    return areas
 
 
 @lru_cache(maxsize=1)

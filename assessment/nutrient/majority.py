@@ -1,5 +1,6 @@
 """The catchment, authority or works that most of a site lies in."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -68,4 +69,4 @@ def _ground(shape: shapely.Geometry, rows: Sequence[int], found: Overlaps, layer
     """The sum of the pieces; their union where some overlap."""
     if len(rows) > 1 and layer.overlaps[found.piece[rows]].any():
         return float(shapely.area(shapely.union_all(shapely.intersection(found.polygon[rows], shape))))
-    return float(found.area[rows].sum())
+    return math.fsum(float(found.area[row]) for row in rows)

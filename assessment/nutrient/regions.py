@@ -8,7 +8,8 @@ import shapely
 
 from assessment.arrays import SLIVER, Floats, Geometries
 from assessment.bundle.layer import Layer
-from assessment.polygonal import only_polygons
+from assessment.nutrient.cores import shared_ground
+from assessment.polygonal import polygonal
 
 NAME = "N2K_Site_N"
 
@@ -61,12 +62,14 @@ def _grounds(
     wanted, index = np.unique(piece, return_inverse=True)
     polygons = catchments.polygons(wanted)
     shapely.prepare(polygons)
-    covering = shapely.contains_properly(polygons[index], shapes[site])
+    found = shapes[site]
+    crossing = np.flatnonzero(~shapely.contains_properly(polygons[index], found))
+    found[crossing] = polygonal(shared_ground(polygons[index[crossing]], found[crossing]))
+    real = np.flatnonzero(shapely.area(found) > SLIVER)
+    feature = catchments.feature[piece[real]].tolist()
     parts: dict[tuple[int, int], list[shapely.Geometry]] = {}
-    for s, p, k, whole in zip(site.tolist(), piece.tolist(), index.tolist(), covering.tolist(), strict=True):
-        ground = shapes[s] if whole else only_polygons(shapely.intersection(polygons[k], shapes[s]))
-        if whole or shapely.area(ground) > SLIVER:
-            parts.setdefault((s, group_of[catchments.feature[p]]), []).append(ground)
+    for s, f, ground in zip(site[real].tolist(), feature, found[real], strict=True):
+        parts.setdefault((s, group_of[f]), []).append(ground)
     return {
         key: _whole(shapely.union_all(grounds), shapes[key[0]], areas[key[0]])
         if len(grounds) > 1
