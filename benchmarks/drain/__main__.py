@@ -6,38 +6,12 @@ python -m benchmarks.drain --actions 60000 --rounds 3 --workers 2 --batch 500
 import argparse
 import json
 import statistics
-import time
 from collections import defaultdict
 
-import psycopg
-
-from benchmarks import effort
-from benchmarks.drain.contestants import Contestant, all_of
+from benchmarks.drain.contestants import all_of
+from benchmarks.drain.drained import drained
 from benchmarks.report import Figure, publish
-from benchmarks.server import fresh, server, settle_down
-from tests.parts.postgres import Server
-
-PATIENCE = 300.0
-
-
-def drained(who: Contestant, on: Server, count: int, processes: int) -> tuple[float, float]:
-    """Actions a second from the word go until nothing is left, and microseconds of processor an action."""
-    url = fresh(on)
-    who.prepare(url, count)
-    settle_down(url)
-    who.start(url, processes)
-    try:
-        with psycopg.connect(url, autocommit=True) as watch:
-            pids = [on.process.pid, *(child.pid for child in who.running)]
-            began, spent = time.monotonic(), effort.seconds(pids)
-            who.go(url)
-            while watch.execute(who.left).fetchone() != (False,):
-                time.sleep(0.02)
-                assert time.monotonic() - began < PATIENCE, f"{who.name} does not end"
-            took = time.monotonic() - began
-            return count / took, (effort.seconds(pids) - spent) / count * 1e6
-    finally:
-        who.stop()
+from benchmarks.server import fresh, server
 
 
 def figures(processes: int, rates: dict[str, int], costs: dict[str, float]) -> list[Figure]:
@@ -72,7 +46,8 @@ def main() -> None:
         for round_number in range(options.rounds):
             for processes in options.processes:
                 for who in wanted:
-                    rate, cost = drained(who, on, options.actions, processes)
+                    who.prepare(url := fresh(on), options.actions)
+                    rate, cost = drained(who, on, url, options.actions, processes)
                     found[f"{who.name} x{processes}"].append((rate, cost))
                     print(
                         f"round {round_number + 1}: {who.name:16} {processes} process(es) {rate:10,.0f}/s"

@@ -15,6 +15,8 @@ import psycopg
 from benchmarks.peers import install
 from switchyard.ledger import migrate
 
+ALIVE: LiteralString = "select count(*) from switchyard.worker where ended_at is null and lost_at is null"
+
 
 class Contestant(Protocol):
     """One system."""
@@ -90,6 +92,10 @@ class Switchyard:
 
     def prepare(self, url: str, count: int) -> None:
         migrate.upgrade(url)
+        self.submit(url, count)
+
+    def submit(self, url: str, count: int) -> None:
+        """More of them, on a name that is paused."""
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("select switchyard.pause('noop', 'bench', 'until all are ready')")
             for _ in range(count // 10_000):
@@ -112,7 +118,7 @@ class Switchyard:
         ]
         with psycopg.connect(url, autocommit=True) as connection:
             wanted = processes * self.workers
-            while connection.execute("select count(*) from switchyard.worker").fetchone() != (wanted,):
+            while connection.execute(ALIVE).fetchone() != (wanted,):
                 assert all(child.poll() is None for child in self.running), "conductor ended"
 
     def go(self, url: str, /) -> None:
@@ -120,6 +126,11 @@ class Switchyard:
             connection.execute("select switchyard.resume('noop', 'bench', 'go')")
 
     def stop(self) -> None:
+        for child in self.running:
+            child.terminate()
+        for child in self.running:
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(30)
         _end(self.running)
 
 

@@ -9,35 +9,14 @@ from typing import Any
 
 import psycopg
 
+from benchmarks.ledger import past
 from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server
 from switchyard.ledger import migrate
 
-DAYS = 36
 WAITING = 2000
 BATCH = 100
 ROUNDS = 30
-
-PARTITIONS = """
-with span as (
-  select date_trunc('day', now()) - make_interval(days => n) as starts_at from generate_series(2, %s) as n
-), made as (
-  select switchyard.attach_partition(parent, to_char(starts_at, 'YYYYMMDD'), starts_at, starts_at + interval '1 day'), starts_at
-  from span, unnest(array['action', 'thread', 'event']) as parent
-)
-insert into switchyard.partition_span
-select distinct starts_at, starts_at + interval '1 day', to_char(starts_at, 'YYYYMMDD') from made
-"""
-HISTORY = """
-with past as (
-  select switchyard.uuid7(date_trunc('day', now()) - make_interval(days => 1 + n %% %s, secs => n %% 86000)) as id
-  from generate_series(1, %s) as n
-), actions as (
-  insert into switchyard.action (action_uuid, action_name) select id, 'noop' from past
-)
-insert into switchyard.thread (action_uuid, created_at, action_name, priority, status, attempt, started_at, ended_at)
-select id, switchyard.uuid_time(id), 'noop', 100, 'SUCCESSFUL', 1, now(), now() from past
-"""
 
 
 def measure(connection: psycopg.Connection[Any]) -> tuple[float, float]:
@@ -59,17 +38,14 @@ def main() -> None:
     threads: int = parser.parse_args().threads
     with server() as postgres, psycopg.connect(url := fresh(postgres), autocommit=True) as connection:
         migrate.upgrade(url)
-        connection.execute(PARTITIONS, [DAYS])
+        past.partitions(connection)
         connection.execute(
             f"insert into switchyard.action (action_name) select 'noop' from generate_series(1, {WAITING})".encode()
         )
         connection.execute("vacuum analyze")
         measure(connection)
         without = measure(connection)
-        connection.execute("set session_replication_role = replica")
-        for _ in range(0, threads, chunk := min(threads, 500_000)):
-            connection.execute(HISTORY, [DAYS - 1, chunk])
-        connection.execute("set session_replication_role = origin")
+        past.threads(connection, threads)
         connection.execute("vacuum analyze")
         measure(connection)
         with_history = measure(connection)

@@ -109,7 +109,7 @@ declare
   marked_runs integer[];
   marked_attempts integer[];
 begin
-  select count(*), coalesce(bool_and(f.whole and f.action_uuid > f.before), true) into events, at_once
+  select count(*), bool_and(f.whole and f.action_uuid > f.before) is not false into events, at_once
   from (select f.action_uuid, lag(f.action_uuid) over () as before,
       f.status <> 'INFO' and f.run is not null and f.attempt is not null as whole from fresh f) as f;
   if at_once then

@@ -1,6 +1,7 @@
 """Two connections at once: one is held in the middle of its transaction and the other runs into it."""
 
 from concurrent.futures import ThreadPoolExecutor
+from random import Random
 from uuid import UUID
 
 import psycopg
@@ -178,6 +179,40 @@ def test_events_for_the_same_threads_in_other_orders_do_not_deadlock(database: D
     assert database.execute("select distinct status::text, attempt from switchyard.thread") == [
         ("RUNNING", 24)
     ]
+
+
+def test_batches_of_anything_at_once_neither_deadlock_nor_contradict_each_other(database: Database) -> None:
+    """In uuid order or not, with late, doubled and plain events; the ledger is verified when the test has ended."""
+    database.execute("insert into switchyard.action (action_name) select 'x' from generate_series(1, 30)")
+    batch = """insert into switchyard.event (action_uuid, status, run, attempt)
+      select u, s::switchyard.status, 1, a from unnest(%s::uuid[], %s::text[], %s::int[]) as e (u, s, a)"""
+    uuids = sorted(uuid for (uuid,) in database.execute("select action_uuid from switchyard.action"))
+
+    def write(seed: int) -> int:
+        chance = Random(seed)
+        written = 0
+        with database.connect() as connection:
+            for attempt in range(1, 41):
+                some = [uuid for uuid in uuids if chance.random() < 0.5]
+                if chance.random() < 0.3:
+                    chance.shuffle(some)
+                likely = 200 if attempt < 40 else 1
+                statuses = chance.choices(
+                    ["QUEUED", "RUNNING", "SUCCESSFUL"], [likely, likely, 1], k=len(some)
+                )
+                connection.execute(batch, [some, statuses, [attempt] * len(some)])
+                written += len(some)
+        return written
+
+    with ThreadPoolExecutor(6) as pool:
+        written = sum(pool.map(write, range(6)))
+    assert database.execute("select count(*)::int from switchyard.event") == [(written,)]
+    [(ends, open_, in_yard)] = database.execute(
+        "select count(*) filter (where status = 'SUCCESSFUL'), count(*) filter (where status < 'SUCCESSFUL'), "
+        "(select count(*) from switchyard.yard) from switchyard.thread"
+    )
+    assert ends + open_ == 30
+    assert open_ == in_yard
 
 
 def test_retention_leaves_a_partition_alone_that_a_new_event_is_written_to(ledger: Ledger) -> None:
