@@ -9,6 +9,7 @@ it finds the flag cleared, and the callbacks' uuids would make even a second ins
 import asyncio
 import json
 import random
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -22,6 +23,7 @@ from caboose.retry import again_in
 from switchyard.config.config import Config
 from switchyard.errors import Transient
 from switchyard.places import STORED, Places, parameters_key
+from switchyard.runtime import tracing
 from switchyard.status import Status
 from switchyard.store import Store
 
@@ -55,6 +57,7 @@ class Recorder:
 
     async def record(self, ledger: Ledger, ends: Sequence[End], in_charge: Callable[[], bool]) -> None:
         """All ends in one transaction: events, retries, callbacks; none once another is in charge."""
+        began = time.monotonic()
         retries = {end.thread.action_uuid: event for end in ends if (event := self._retry(end))}
         async with ledger.transaction():
             await ledger.insert_events([_event(end, retried=_uuid(end) in retries) for end in ends])
@@ -65,6 +68,8 @@ class Recorder:
             await self.call_back(ledger, {_uuid(end): end.thread.run for end in ends}, outputs)
             if not in_charge():
                 raise NotInCharge("another caboose holds the lease: nothing was recorded")
+        for end in ends:
+            _trace_end(end, time.monotonic() - began)
 
     async def call_back(
         self, ledger: Ledger, runs: Mapping[UUID, int], outputs: Mapping[UUID, Any]
@@ -134,11 +139,38 @@ def _event(end: End, *, retried: bool) -> Event:
 
 async def _insert(ledger: Ledger, pairs: Sequence[Pair]) -> None:
     """Insert a chunk; what can never run ends INVALID at once, so that it is seen."""
+    began = time.monotonic()
     inserted = await ledger.insert_callbacks(pairs)
+    for ended, planned in pairs:
+        if planned.uuid in inserted:  # should this roll back, the next try names the same span
+            _trace_submit(ended, planned, time.monotonic() - began)
     reasons = {planned.uuid: planned.invalid for _, planned in pairs}
     invalid = {uuid: reasons[uuid] or (None if fits else TOO_LARGE) for uuid, fits in inserted.items()}
     events = [Event(uuid, 1, Status.INVALID, reason) for uuid, reason in invalid.items() if reason]
     await ledger.insert_events(events)
+
+
+def _trace_end(end: End, seconds: float) -> None:
+    tracing.mark(
+        "outcome",
+        seconds=seconds,
+        action_uuid=end.thread.action_uuid,
+        correlation_id=end.thread.correlation_id,
+        run=end.archived.observation.run,
+        status=str(end.archived.observation.status),
+    )
+
+
+def _trace_submit(ended: Ended, planned: Planned, seconds: float) -> None:
+    tracing.mark(
+        "submit",
+        seconds=seconds,
+        action_uuid=planned.uuid,
+        correlation_id=ended.correlation_id,
+        parent_uuid=ended.uuid,
+        action=planned.action_name,
+        callback=planned.callback,
+    )
 
 
 def _chunks(pairs: Iterator[Pair], size: int) -> Iterator[list[Pair]]:

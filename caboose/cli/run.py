@@ -14,6 +14,7 @@ from switchyard.errors import ConfigError
 from switchyard.execution import Shard
 from switchyard.runtime.log import configure, get_logger
 from switchyard.runtime.signals import handled_in_loop
+from switchyard.runtime.tracing import traced
 
 log = get_logger(__name__)
 
@@ -35,7 +36,8 @@ def run(config: ConfigFile = None, source: Sources = None, shard: ShardOption = 
         raise typer.BadParameter(str(error), param_hint="--shard") from None
     loaded = load(config)
     configure(json=loaded.log.json_lines, level=loaded.log.level)
-    asyncio.run(_run(loaded, config, tuple(source or ()), share))
+    with traced("caboose"):
+        asyncio.run(_run(loaded, config, tuple(source or ()), share))
 
 
 async def _run(config: Config, path: Path | None, kinds: tuple[str, ...], shard: Shard) -> None:

@@ -10,8 +10,9 @@ import typer
 from conductor.engine import Engine
 from switchyard.cli.options import ConfigFile
 from switchyard.config.load import find, load
-from switchyard.runtime import log, tracing
+from switchyard.runtime import log
 from switchyard.runtime.signals import handled_in_loop
+from switchyard.runtime.tracing import traced
 
 ActionsOption = Annotated[
     str | None, typer.Option("--actions", help="Serve only these action names, separated by commas.")
@@ -38,22 +39,15 @@ def _engine(config: Path | None, actions: str | None) -> Engine:
     path = find(config, os.environ)
     loaded = load(path)
     log.configure(json=loaded.log.json_lines, level=loaded.log.level)
-    tracing.configure("conductor")
     names = [name.strip() for name in (actions or "").split(",") if name.strip()]
     return Engine(loaded, path, names)
 
 
 async def _run(engine: Engine) -> None:
-    try:
-        with handled_in_loop(engine.stop, engine.reload):
-            await engine.run()
-    finally:
-        tracing.close()
+    with traced("conductor"), handled_in_loop(engine.stop, engine.reload):
+        await engine.run()
 
 
 async def _once(engine: Engine) -> None:
-    try:
-        with handled_in_loop(engine.stop):
-            await engine.once()
-    finally:
-        tracing.close()
+    with traced("conductor"), handled_in_loop(engine.stop):
+        await engine.once()

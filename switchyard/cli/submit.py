@@ -19,6 +19,7 @@ from switchyard.errors import BadInput
 from switchyard.ledger.submission import Submission
 from switchyard.ledger.submit import submit as submit_one
 from switchyard.ledger.submit import submit_many
+from switchyard.runtime.tracing import traced
 
 FIELDS = {
     "action_name",
@@ -114,7 +115,7 @@ def submit(
         None if callbacks is None else _json("--callbacks", callbacks),
     )
     submission = submission.checked(settings)
-    with connected(config) as connection:
+    with traced("submit"), connected(config) as connection:
         uuid = submit_one(connection, submission)  # type: ignore[arg-type]
     print_json({"action_uuid": uuid}) if as_json else print(uuid)
 
@@ -122,7 +123,7 @@ def submit(
 def _bulk(settings: Config, config: ConfigFile, source: str, as_json: bool) -> None:
     with _opened(source) as lines:
         submissions = list(_requests(settings, lines))
-    with connected(config) as connection:
+    with traced("submit"), connected(config) as connection:
         uuids = submit_many(connection, submissions)  # type: ignore[arg-type]
     if as_json:
         print_json(uuids)

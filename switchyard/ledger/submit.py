@@ -1,10 +1,12 @@
 """Submitting from Python, in the caller's transaction: what rolls back was never there.
 
 With a `config`, what it does not serve and parameters that fail a schema are refused here, by field; without
-one, such an action is taken, and a conductor ends it INVALID.
+one, such an action is taken, and a conductor ends it INVALID. Where the process has called
+`tracing.configure`, each is the root of its trace (docs/adr/0042).
 """
 
 import json
+import time
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from uuid import UUID
@@ -17,16 +19,19 @@ from switchyard.errors import BadInput
 from switchyard.ledger.queries import query
 from switchyard.ledger.submission import Submission
 from switchyard.ledger.uuid7 import uuid7s
+from switchyard.runtime import tracing
 
 CHUNK = 10_000
 
 
 def submit(connection: Connection, submission: Submission, config: Config | None = None) -> UUID:
     """Ask for one action; its id, or with an idempotency key used before, the first action's."""
+    began = time.monotonic()
     request = submission.checked(config).request()
     with connection.cursor(row_factory=scalar_row) as cursor:
         uuid: UUID | None = cursor.execute(query("submit", "one"), request).fetchone()
     assert uuid is not None
+    _trace([uuid], [submission], began)
     return uuid
 
 
@@ -34,11 +39,13 @@ async def submit_async(
     connection: AsyncConnection, submission: Submission, config: Config | None = None
 ) -> UUID:
     """The same on an asynchronous connection."""
+    began = time.monotonic()
     request = submission.checked(config).request()
     async with connection.cursor(row_factory=scalar_row) as cursor:
         await cursor.execute(query("submit", "one"), request)
         uuid: UUID | None = await cursor.fetchone()
     assert uuid is not None
+    _trace([uuid], [submission], began)
     return uuid
 
 
@@ -50,9 +57,26 @@ def submit_many(
     remaining = (submission.checked(config) for submission in submissions)
     with connection.transaction():
         while chunk := list(islice(remaining, CHUNK)):
+            began = time.monotonic()
             keyed = any(submission.idempotency_key for submission in chunk)
-            uuids += _by_request(connection, chunk) if keyed else _by_copy(connection, chunk)
+            made = _by_request(connection, chunk) if keyed else _by_copy(connection, chunk)
+            _trace(made, chunk, began)
+            uuids += made
     return uuids
+
+
+def _trace(uuids: Sequence[UUID], submissions: Sequence[Submission], began: float) -> None:
+    if not tracing.enabled():
+        return
+    for uuid, submission in zip(uuids, submissions, strict=True):
+        tracing.mark(
+            "submit",
+            seconds=time.monotonic() - began,
+            action_uuid=uuid,
+            correlation_id=submission.correlation_id,
+            parent_uuid=submission.parent_uuid,
+            action=submission.action_name or submission.workflow or "",
+        )
 
 
 def _by_request(connection: Connection, chunk: Sequence[Submission]) -> list[UUID]:

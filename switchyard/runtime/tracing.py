@@ -14,8 +14,8 @@ the exporter take OpenTelemetry's own variables (`OTEL_TRACES_SAMPLER`, …).
 
 import importlib
 import os
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 from uuid import UUID
 
@@ -90,6 +90,16 @@ def close() -> None:
     if _tracing is not None:
         _tracing.close()
         _tracing = None
+
+
+@contextmanager
+def traced(program: str) -> Iterator[None]:
+    """Tracing for as long as a command takes; what is left is sent at its end."""
+    configure(program)
+    try:
+        yield
+    finally:
+        close()
 
 
 def enabled() -> bool:

@@ -12,8 +12,10 @@ import pytest
 from conductor.handler import HandlerContext, Work
 from conductor.handlers.prepare import Prepared, prepare
 from switchyard.places import Places
+from switchyard.runtime.otel import span_id, trace_id
 from tests.integration.caboose.conftest import Worlds
 from tests.integration.caboose.world import World
+from tests.parts.spans import kept_spans
 
 FLOWS: dict[str, Any] = {
     "flow": {
@@ -211,3 +213,18 @@ async def test_an_action_without_a_workflow_calls_back_too(world: World) -> None
     world.event(row[0], "SUCCESSFUL", 1, 1)
     await world.due.run_once()
     assert [child[0] for child in world.children(row[0])] == ["after"]
+
+
+async def test_the_end_and_what_follows_it_are_in_the_workflows_trace(world: World) -> None:
+    uuid = world.queued(world.submit())
+    world.exited(uuid, 65, stderr="no sites")
+    with kept_spans() as spans:
+        await world.tell()
+    rows = world.database.execute("select action_uuid from switchyard.action where parent_uuid = %s", uuid)
+    found = {(span.name, span.context.span_id) for span in spans if span.name == "submit"}
+    assert found == {("submit", span_id(child)) for (child,) in rows}
+    assert len(rows) == 2
+    [outcome] = [span for span in spans if span.name == "outcome"]
+    assert (outcome.attributes or {})["switchyard.status"] == "FAILED"
+    assert {span.parent and span.parent.span_id for span in spans} == {span_id(uuid)}
+    assert {span.context.trace_id for span in spans} == {trace_id(uuid, "c-1")}

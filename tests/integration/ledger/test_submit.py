@@ -11,7 +11,9 @@ from switchyard.errors import BadInput
 from switchyard.ledger.connect import connect
 from switchyard.ledger.submission import Submission
 from switchyard.ledger.submit import submit, submit_async, submit_many
+from switchyard.runtime.otel import span_id, trace_id
 from tests.integration.ledger.ledger import Ledger
+from tests.parts.spans import kept_spans
 
 pytestmark = pytest.mark.database
 
@@ -145,3 +147,18 @@ async def test_the_configuration_knows_which_action_runs_a_workflow(ledger: Ledg
         await submit_async(connection, wanted, config)
     rows = ledger.connection.execute("select action_name, workflow from switchyard.action").fetchall()
     assert sorted(rows, key=str) == [("noop", "sums")] * 3 + [("noop", None)]
+
+
+async def test_each_way_of_submitting_writes_the_root_of_the_trace(ledger: Ledger) -> None:
+    parent = ledger.submit()
+    with kept_spans() as spans:
+        one = submit(ledger.connection, Submission("hook", correlation_id="c-1", parent_uuid=parent))
+        async with await connect(ledger.database.url, application_name="test") as connection:
+            second = await submit_async(connection, Submission("hook", correlation_id="c-1"))
+        plain = [Submission("hook", correlation_id="c-1") for _ in range(2)]
+        keyed = [Submission("hook", correlation_id="c-1", idempotency_key="k")]
+        many = [*submit_many(ledger.connection, plain), *submit_many(ledger.connection, keyed)]
+    assert [span.name for span in spans] == ["submit"] * 5
+    assert [span.context.span_id for span in spans] == [span_id(uuid) for uuid in (one, second, *many)]
+    assert {span.context.trace_id for span in spans} == {trace_id(one, "c-1")}
+    assert [span.parent and span.parent.span_id for span in spans] == [span_id(parent), *[None] * 4]

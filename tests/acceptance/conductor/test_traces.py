@@ -1,0 +1,55 @@
+"""Submit, claim, dispatch and outcome are one trace, although two programs write it."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from switchyard.runtime.otel import span_id, trace_id
+from tests.acceptance.conductor.counting import Counting
+from tests.acceptance.conductor.program import COMMAND, write
+from tests.parts.database import Database
+
+
+def spans_in(text: str) -> Iterator[dict[str, Any]]:
+    """What the console exporter printed among other things."""
+    reader, at = json.JSONDecoder(), text.find("{")
+    while at >= 0:
+        span, end = reader.raw_decode(text, at)
+        yield span
+        at = text.find("{", end)
+
+
+def test_one_trace_from_the_command_to_the_outcome(
+    tmp_path: Path, database: Database, counts: Counting
+) -> None:
+    file = tmp_path / "switchyard.yaml"
+    webhook = {"type": "http", "request": {"url": counts.url}, "allow_networks": ["127.0.0.0/8"]}
+    write(file, tmp_path, {"actions": {"webhook": webhook}})
+    environ = {**os.environ, "DATABASE_URL": database.url, "OTEL_TRACES_EXPORTER": "console"}
+
+    def ran(*command: str | Path) -> str:
+        done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    program = COMMAND.with_name("switchyard")
+    said = ran(program, "submit", "webhook", "-c", file, "--correlation-id", "order 17")
+    done = ran(COMMAND, "once", "-c", file)
+    [(uuid,)] = database.execute("select action_uuid from switchyard.action")
+    spans = {span["name"]: span for text in (said, done) for span in spans_in(text)}
+    assert set(spans) == {"submit", "claim", "dispatch", "outcome"}
+    assert isinstance(uuid, UUID)
+    assert {span["context"]["trace_id"] for span in spans.values()} == {
+        f"0x{trace_id(uuid, 'order 17'):032x}"
+    }
+    root = spans.pop("submit")
+    assert root["parent_id"] is None
+    assert root["context"]["span_id"] == f"0x{span_id(uuid):016x}"
+    assert {span["parent_id"] for span in spans.values()} == {root["context"]["span_id"]}
+    assert spans["outcome"]["attributes"]["switchyard.status"] == "SUCCESSFUL"
+    services = {span["resource"]["attributes"]["service.name"] for span in (root, *spans.values())}
+    assert services == {"switchyard-submit", "switchyard-conductor"}
