@@ -38,6 +38,7 @@ class Wire:
         self._prepared: dict[tuple[str, tuple[int, ...]], bytes] = {}
         self._answer: asyncio.Future[pq.abc.PGresult] | None = None
         self._result: pq.abc.PGresult | None = None
+        self._closed = False
         self._loop.add_reader(self._socket, self._readable)
 
     async def rows(self, statement: str, values: Mapping[str, Any]) -> list[Any]:
@@ -60,15 +61,22 @@ class Wire:
         return transformer.load_rows(0, result.ntuples, tuple)
 
     def close(self) -> None:
-        """Leave the event loop."""
+        """Leave the event loop, once: libpq closes a socket that ended, and another gets its number."""
+        if self._closed:
+            return
+        self._closed = True
         self._loop.remove_reader(self._socket)
         self._loop.remove_writer(self._socket)
 
     async def _answered(self, send: Callable[[], None]) -> pq.abc.PGresult:
         assert self._answer is None, "one statement at a time"
-        send()
+        try:
+            send()
+            self._flush()
+        except OperationalError as error:
+            self._end(error)
+            raise
         self._answer = self._loop.create_future()
-        self._flush()
         result = await self._answer
         if result.status in _REFUSED:
             raise error_from_result(result, encoding=self._connection.info.encoding)

@@ -60,6 +60,7 @@ class Facts:
     entries: list[tuple[str, str, str]] = field(default_factory=list)
     lost: set[str] = field(default_factory=set)
     unnoticed: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
     arrived: Counter[UUID] = field(default_factory=Counter)
     taken: Counter[UUID] = field(default_factory=Counter)
     starts: Counter[str] = field(default_factory=Counter)
@@ -79,6 +80,7 @@ def gather(yard: Yard) -> Facts:
         entries=[(kind, subject, error) for kind, subject, error in database.execute(ENTRIES)],
         lost={worker for (worker,) in database.execute(LOST)},
         unnoticed=unnoticed(yard),
+        absent=yard.absent(),
         arrived=_by_uuid(yard.receivers.arrived),
         taken=_by_uuid(yard.receivers.taken),
         starts=Counter(yard.starts.read_text().splitlines()),
@@ -91,7 +93,8 @@ def gather(yard: Yard) -> Facts:
 def settled(yard: Yard) -> bool:
     """Whether everything has come to its end, as far as can be told."""
     ((still_open,),) = yard.database.execute(OPEN)
-    return still_open == 0 and locks(yard) == 0 and not yard.left_over() and not unnoticed(yard)
+    troubles = (yard.absent, yard.left_over, lambda: unnoticed(yard))
+    return still_open == 0 and locks(yard) == 0 and not any(trouble() for trouble in troubles)
 
 
 def locks(yard: Yard) -> int:

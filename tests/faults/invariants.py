@@ -137,9 +137,11 @@ def inbox_is_right(_: Submitted, facts: Facts) -> Iterator[Violation]:
 
 
 def programs_stayed(_: Submitted, facts: Facts) -> Iterator[Violation]:
-    """No program gave up by itself, except where what it needs to start could not be reached (exit 75)."""
+    """None gave up by itself, except where what it needs to start was away (exit 75); all work again."""
     for end in facts.strange_ends:
         yield Violation("programs stay", end)
+    for who in facts.absent:
+        yield Violation("programs stay", f"workers that beat, {who}")
 
 
 RULES: tuple[Rule, ...] = (

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 CONDUCTORS, CABOOSES, WORKERS = 3, 2, 2
+BEATING = """
+    select kind, coalesce(action_name, ''), count(*) from switchyard.worker
+    where ended_at is null and lost_at is null and beat_at > clock_timestamp() - interval '5 s' group by 1, 2
+"""
 
 T = TypeVar("T")
 
@@ -72,8 +76,17 @@ class Yard:
             assert self.jobs is not None
             environ = self.jobs.worker_environ(self.store.url)
             self._spawn(f"worker-{number + 1}", ["assessment", "work"], environ, ledger=False)
-        rows = CONDUCTORS * len(self.config["actions"]) + CABOOSES
-        until(lambda: self._registered() >= rows, 120, every=0.2)
+        until(lambda: not self.absent(), 120, every=0.2)
+
+    def absent(self) -> list[str]:
+        """Workers that ought to be there and show no life: every conductor has one for each name."""
+        beating = {(kind, name): count for kind, name, count in self.database.execute(BEATING)}
+        wanted = dict.fromkeys((("conductor", name) for name in self.config["actions"]), CONDUCTORS)
+        wanted["caboose", ""] = CABOOSES
+        counts = {who: (beating.get(who, 0), most) for who, most in wanted.items()}
+        return [
+            f"{kind} {name}: {here} of {most}" for (kind, name), (here, most) in counts.items() if here < most
+        ]
 
     def left_over(self) -> list[str]:
         """What nobody has forgotten at its backend."""
@@ -108,11 +121,6 @@ class Yard:
 
     def _around(self) -> list[Jobs | Flows]:
         return [part for part in (self.jobs, self.flows) if part is not None]
-
-    def _registered(self) -> int:
-        alive = "select count(*) from switchyard.worker where ended_at is null and lost_at is null"
-        ((count,),) = self.database.execute(alive)
-        return int(count)
 
     def _spawn(
         self, name: str, words: list[str | Path], environ: Mapping[str, str], *, ledger: bool = True

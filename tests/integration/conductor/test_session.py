@@ -85,3 +85,20 @@ async def test_the_end_of_an_idle_connection_wakes_whoever_rests(yard: Yard, ses
     yard.end_backends()
     with pytest.raises(SessionLost):
         await asyncio.wait_for(resting, 10)
+
+
+async def test_closing_a_session_that_ended_does_not_deafen_the_one_that_got_its_socket(
+    yard: Yard, session: Session
+) -> None:
+    """A worker closes what it lost some time after it lost it; by then the number may be another's."""
+    number = session._connection.fileno()
+    yard.database.execute("select pg_terminate_backend(%s)", session.announced_pid)
+    await eventually(lambda: session.lost)
+    other = await open_session(yard.database.url, NAME)
+    try:
+        assert other._connection.fileno() == number, "the kernel gives the lowest number that is free"
+        await session.close()
+        async with asyncio.timeout(5):
+            assert await other.rows("select 1") == [(1,)]
+    finally:
+        await other.close()
