@@ -11,6 +11,13 @@ UV_VERSION := 0.13.7
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+# What was downloaded once is not asked for again: a second checkout is set up with the network cut.
+WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/switchyard/wheels
+UV := uv==$(UV_VERSION)
+KEPT := --no-index --find-links $(WHEELS) $(UV)
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+INSTALL := VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet
+LOCKED := --require-hashes -r requirements.lock
 PYTEST := $(BIN)/python -m pytest
 COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
@@ -22,14 +29,15 @@ help: ## list every target
 setup: $(STAMP) ## make .venv with everything pinned in requirements.lock
 
 $(BIN)/uv:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Switchyard needs Python 3.11 or newer; set PYTHON=")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Switchyard needs Python 3.11 or newer; set PYTHON=")'
+	@echo 'Setting up $(VENV): the first time minutes, where the network is slow …'
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install $(KEPT) 2>/dev/null || { $(PIP) download --no-deps --dest $(WHEELS) $(UV) && $(PIP) install $(KEPT); }
 
 $(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
-	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
-	VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation -e .
-	touch $@
+	@$(INSTALL) --offline $(LOCKED) 2>/dev/null || $(INSTALL) $(LOCKED)
+	@$(INSTALL) --offline --no-deps --no-build-isolation -e .
+	@touch $@
 
 .PHONY: lock
 lock: $(BIN)/uv ## resolve the dependencies anew, for work and for what is shipped

@@ -1,22 +1,27 @@
 """`switchyard up`: everything on one machine, with a sample assessment from submit to delivered callbacks."""
 
-import signal
-import threading
+import contextlib
+import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
-from uuid import UUID
+from typing import Annotated
 
+import psycopg
 import typer
 
-from switchyard.cli.database import connected
+from switchyard.cli.database import connected, explained
 from switchyard.embedded import EmbeddedPostgres
-from switchyard.errors import SwitchyardError
+from switchyard.errors import ConfigError, DatabaseUnavailable
 from switchyard.runtime.exit import Exit
-from switchyard.up.folder import Folder, prepare, write_config
+from switchyard.up.folder import Folder, alone, prepare, write_config
 from switchyard.up.programs import Programs, refuse_used_port
+from switchyard.up.results import Results, show
 from switchyard.up.sample import make_region, submit_sample
-from switchyard.up.screen import follow
+from switchyard.up.screen import follow, say
+from switchyard.up.stop import Stop
+
+INTERRUPTED = 130
 
 
 def up(
@@ -40,54 +45,53 @@ def up(
 
     Example: switchyard up --once
     """
-    place, chosen = prepare(folder, port)
-    refuse_used_port(chosen)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
-    with ExitStack() as stack:
-        print(f"Everything is kept in {place.path}", flush=True)
-        url = stack.enter_context(EmbeddedPostgres(place.postgres)).url
-        write_config(place, chosen, url)
-        programs = stack.enter_context(
-            Programs(place.logs, {"SWITCHYARD_DATABASE__URL": url, "DATABASE_URL": url})
-        )
-        rows = _run(place, programs, url, chosen, stop, again)
-        if not once:
-            print("\nStill running; Ctrl-C stops everything.", flush=True)
-            while not stop.wait(0.5):
+    results: Results | None = None
+    with _explained(folder), ExitStack() as stack:
+        place = prepare(folder)
+        stack.enter_context(alone(place))
+        try:
+            stop = stack.enter_context(Stop())
+            programs, url = _start(stack, place, port)
+
+            def check() -> None:
+                stop.check()
                 programs.check()
-        print("Stopping …", flush=True)
-    if once and any(row["status"] != "SUCCESSFUL" for row in rows):
-        raise typer.Exit(Exit.FAILURE)
+
+            with connected(place.config, url=url) as connection:
+                uuid = submit_sample(connection, place, again=again)  # type: ignore[arg-type]
+                results = Results(place, uuid, follow(connection, uuid, check))
+            show(results, stays=not once)
+            while not once:
+                time.sleep(0.5)
+                check()
+        except KeyboardInterrupt:
+            say("Stopping …")
+    if once and (results is None or not results.good):
+        raise typer.Exit(Exit.FAILURE if results else INTERRUPTED)
 
 
-def _run(
-    place: Folder, programs: Programs, url: str, port: int, stop: threading.Event, again: bool
-) -> list[dict[str, Any]]:
-    """Migrate, start, submit, follow, and tell where the results are."""
+def _start(stack: ExitStack, place: Folder, port: int | None) -> tuple[Programs, str]:
+    """Everything, in the order in which it is needed; the database's address."""
     from switchyard.ledger import migrate  # noqa: PLC0415 - Alembic takes half a second to import
 
+    say(f"Everything is kept in {place.path}")
+    receiver = place.port(port)
+    refuse_used_port(receiver)
+    say("Starting Postgres …")
+    postgres = stack.enter_context(EmbeddedPostgres(place.postgres))
+    stack.enter_context(_told_by(postgres))
+    url = postgres.url
+    write_config(place, receiver, url)
     migrate.upgrade(url)
-    config = ("-c", str(place.config))
-    programs.start("receiver", _receiver(place, port))
-    programs.start("conductor", ("conductor", "run", *config))
-    programs.start("caboose", ("caboose", "run", *config))
+    say("Starting conductor, caboose and a webhook receiver …")
+    programs = stack.enter_context(
+        Programs(place.logs, {"SWITCHYARD_DATABASE__URL": url, "DATABASE_URL": url})
+    )
+    programs.start("receiver", _receiver(place, receiver))
+    for name in ("conductor", "caboose"):
+        programs.start(name, (name, "run", "-c", str(place.config)))
     make_region(place)
-
-    def check() -> None:
-        programs.check()
-        if stop.is_set():
-            raise KeyboardInterrupt
-
-    with connected(place.config, url=url) as connection:
-        uuid = submit_sample(connection, place, again=again)  # type: ignore[arg-type]
-        try:
-            rows = follow(connection, uuid, check)
-        except KeyboardInterrupt:
-            return []
-    _tell(place, uuid, rows)
-    return rows
+    return programs, url
 
 
 def _receiver(place: Folder, port: int) -> tuple[str, ...]:
@@ -95,17 +99,26 @@ def _receiver(place: Folder, port: int) -> tuple[str, ...]:
     return ("switchyard.up.receiver", *(word for pair in words.items() for word in pair))
 
 
-def _tell(place: Folder, uuid: UUID, rows: list[dict[str, Any]]) -> None:
-    """Where what was made is; an error where something is said that is not there."""
-    outputs = place.store / "executions" / str(uuid) / "r1"
-    delivered = {path.stem for path in place.deliveries.glob("*.json")}
-    callbacks = [row for row in rows if row["action_uuid"] != uuid]
-    print(f"\nThe assessment is {next(row['status'] for row in rows if row['action_uuid'] == uuid)}.")
-    print(f"  report and map   {outputs / 'report.html'}")
-    print(f"  results          {outputs}")
-    arrived = sum(str(row["action_uuid"]) in delivered for row in callbacks)
-    print(f"  callbacks        {arrived} of {len(callbacks)} delivered and signed, in {place.deliveries}")
-    print(f"  logs             {place.logs}")
-    print(f"\nLook around: SWITCHYARD_CONFIG={place.config} switchyard show {uuid}")
-    if not (outputs / "report.html").exists() and any(row["status"] == "SUCCESSFUL" for row in rows):
-        raise SwitchyardError(f"the assessment ended, but {outputs / 'report.html'} is not there")
+@contextlib.contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    """What the machine refuses, in a sentence."""
+    try:
+        yield
+    except OSError as error:
+        where = error.filename or folder
+        raise ConfigError(
+            f"cannot write to {where}: {error.strerror}; choose another with --folder"
+        ) from error
+    except psycopg.Error as error:
+        raise explained(error) from error
+
+
+@contextlib.contextmanager
+def _told_by(postgres: EmbeddedPostgres) -> Iterator[None]:
+    """Where the database is gone, its own last words say more than the broken connection."""
+    try:
+        yield
+    except (DatabaseUnavailable, psycopg.OperationalError) as error:
+        if not postgres.running():
+            raise postgres.ended() from error
+        raise

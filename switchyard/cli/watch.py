@@ -64,31 +64,31 @@ def look(connection: Rows, wanted: Sequence[UUID], limit: int = 20) -> list[dict
 
 
 def table(rows: Sequence[dict[str, Any]]) -> Table:
-    """One row an action: its state, attempts, a bar, its callbacks."""
+    """One row an action: its state, attempts, and those columns that say something, so that it fits."""
     shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for heading in ("action", "what", "status", "run", "attempt", "progress", "callbacks", "error"):
-        shown.add_column(heading, no_wrap=heading in {"action", "status"}, overflow="fold")
-    for row in rows:
-        shown.add_row(
-            str(row["action_uuid"]),
-            row["workflow"] or row["action_name"],
-            cell(row["status"]),
-            str(row["run"]),
-            str(row["attempt"]),
-            _bar(row),
-            str(row["callbacks"] or ""),
-            cell(row["error"] or row["note"]),
-        )
+    columns: dict[str, list[RenderableType]] = {
+        "action": [str(row["action_uuid"]) for row in rows],
+        "what": [row["workflow"] or row["action_name"] for row in rows],
+        "status": [cell(row["status"]) for row in rows],
+        "run": [str(row["run"]) if row["run"] > 1 else "" for row in rows],
+        "attempt": [str(row["attempt"]) for row in rows],
+        "progress": [_bar(row) for row in rows],
+        "callbacks": [str(row["callbacks"] or "") for row in rows],
+        "error": [cell(row["error"] or row["note"]) for row in rows],
+    }
+    told = {heading: cells for heading, cells in columns.items() if any(cells)}
+    for heading in told:
+        shown.add_column(heading, no_wrap=heading not in {"what", "error"}, overflow="fold")
+    for cells in zip(*told.values(), strict=True):
+        shown.add_row(*cells)
     return shown
 
 
 def _bar(row: dict[str, Any]) -> RenderableType:
-    if row["status"] == "SUCCESSFUL":
-        return ProgressBar(total=1, completed=1, width=20)
     detail = row["detail"] or {}
     if row["status"] != "RUNNING" or "progress" not in detail:
         return ""
-    return ProgressBar(total=1, completed=float(detail["progress"]), width=20)
+    return ProgressBar(total=1, completed=float(detail["progress"]), width=10)
 
 
 def _ended(rows: Sequence[dict[str, Any]], wanted: Sequence[UUID]) -> bool:

@@ -39,6 +39,7 @@ from switchyard.runtime.log import get_logger
 from switchyard.runtime.redact import register_secret
 
 _LARGEST_LOG = 16 << 20
+_LAST_WORDS = 8 << 10
 
 log = get_logger(__name__)
 
@@ -88,6 +89,11 @@ class EmbeddedPostgres:
         """Somebody's server runs on this folder now, and takes connections."""
         server = running_on(self.data)
         return server is not None and server.ready
+
+    def ended(self) -> EmbeddedPostgresError:
+        """Why it does not run any longer, by the end of its log."""
+        said = self._log_from(max(0, self.log_file.stat().st_size - _LAST_WORDS))
+        return explained("ended", self.folder, said)
 
     def __enter__(self) -> Self:
         self.start()

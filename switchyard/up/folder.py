@@ -1,10 +1,14 @@
 """The one folder that `switchyard up` lives in; a second start goes on where the first stopped."""
 
 import base64
+import fcntl
 import json
 import os
+import re
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -47,38 +51,44 @@ class Folder:
     def store(self) -> Path:
         return self.path / "store"
 
+    def port(self, wanted: int | None) -> int:
+        """The receiver's: the same at every start, because callbacks that wait were given its address."""
+        kept = self.path / "receiver.json"
+        if wanted is None and kept.exists():
+            port: int = json.loads(kept.read_text())["port"]
+            return port
+        if wanted is None:
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                wanted = free.getsockname()[1]
+        kept.write_text(json.dumps({"port": wanted}))
+        return wanted
+
     @property
     def submitted(self) -> Path:
         """The id of the sample, so that a second start follows it instead of asking again."""
         return self.path / "sample.json"
 
 
-def prepare(path: Path, port: int | None) -> tuple[Folder, int]:
-    """Make the folder; the port of the webhook receiver."""
+def prepare(path: Path) -> Folder:
+    """The folder, made where it is not there."""
     folder = Folder(path.expanduser().resolve())
-    try:
-        for part in (folder.path, folder.logs, folder.deliveries, folder.store):
-            part.mkdir(parents=True, exist_ok=True)
-        chosen = _port(folder, port)
-        _secret(folder)
-    except OSError as error:
-        raise ConfigError(
-            f"cannot write to {folder.path}: {error.strerror}; choose another with --folder"
-        ) from error
-    return folder, chosen
+    for part in (folder.path, folder.logs, folder.deliveries, folder.store):
+        part.mkdir(parents=True, exist_ok=True)
+    _secret(folder)
+    return folder
 
 
-def _port(folder: Folder, wanted: int | None) -> int:
-    """The same port at every start, because callbacks that wait were given its address."""
-    kept = folder.path / "receiver.json"
-    if wanted is None and kept.exists():
-        port: int = json.loads(kept.read_text())["port"]
-        return port
-    if wanted is None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            wanted = free.getsockname()[1]
-    kept.write_text(json.dumps({"port": wanted}))
-    return wanted
+@contextmanager
+def alone(folder: Folder) -> Iterator[None]:
+    """The second to start in a folder is refused: the receiver's port and the logs are one's own."""
+    with (folder.path / "up.lock").open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigError(
+                f"`switchyard up` runs in {folder.path} already: stop it, or choose another with --folder"
+            ) from None
+        yield
 
 
 def _secret(folder: Folder) -> None:
@@ -88,10 +98,21 @@ def _secret(folder: Folder) -> None:
 
 
 def write_config(folder: Folder, port: int, url: str) -> None:
-    """Written once; afterwards it is the user's to change."""
+    """Written once; afterwards it is the user's to change, but for the receiver's port where that moved."""
     if folder.config.exists():
+        written = folder.config.read_text()
+        write_whole(
+            folder.config, re.sub(r"http://127\.0\.0\.1:\d+/hook", f"http://127.0.0.1:{port}/hook", written)
+        )
         return
     template = Template((files(__package__) / "sample.yaml").read_text())
-    folder.config.write_text(
-        template.substitute(folder=folder.path, port=port, python=sys.executable, url=url)
+    write_whole(
+        folder.config, template.substitute(folder=folder.path, port=port, python=sys.executable, url=url)
     )
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Whole or not at all: a start that was cut off leaves no half of it."""
+    draft = path.with_suffix(".draft")
+    draft.write_text(text)
+    draft.rename(path)

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from switchyard.errors import AddressInUse, SwitchyardError
+from switchyard.up import orphans
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -24,6 +25,7 @@ class Programs:
         self._logs = logs
         self._environment = {**os.environ, **environment}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
+        orphans.adopt()
 
     def start(self, name: str, words: Sequence[str]) -> None:
         """Start `python -m words`."""
@@ -40,6 +42,7 @@ class Programs:
 
     def check(self) -> None:
         """Raise where one has ended."""
+        orphans.running(self._known)
         for name, process in self._running.items():
             if process.poll() is not None:
                 raise SwitchyardError(
@@ -47,17 +50,23 @@ class Programs:
                 )
 
     def stop(self, grace: float = 35.0) -> None:
-        """SIGTERM to all, then wait; SIGKILL for who does not hear."""
+        """SIGTERM to all, and to the workflows they run; then wait; SIGKILL for who does not hear."""
         for process in reversed(self._running.values()):
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
+        orphans.tell(self._known)
         for process in self._running.values():
             try:
                 process.wait(grace)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        orphans.end(self._known, grace)
         self._running.clear()
+
+    @property
+    def _known(self) -> set[int]:
+        return {process.pid for process in self._running.values()}
 
     def __enter__(self) -> Self:
         return self

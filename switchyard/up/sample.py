@@ -1,17 +1,17 @@
 """The sample: a region made up by `assessment bundle sample`, and one assessment of its sites."""
 
 import json
+import shutil
 import subprocess
 import sys
-from pathlib import Path
 from uuid import UUID
 
 from psycopg import Connection
 
-from switchyard.errors import SwitchyardError
+from switchyard.errors import ConfigError
 from switchyard.ledger.submission import Submission
 from switchyard.ledger.submit import submit
-from switchyard.up.folder import Folder
+from switchyard.up.folder import Folder, write_whole
 
 
 def make_region(folder: Folder) -> None:
@@ -19,6 +19,7 @@ def make_region(folder: Folder) -> None:
     if folder.region.exists():
         return
     draft = folder.path / "region.draft"
+    shutil.rmtree(draft, ignore_errors=True)  # what a start that was cut off left
     done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-m", "assessment", "bundle", "sample", str(draft)],
         capture_output=True,
@@ -26,7 +27,8 @@ def make_region(folder: Folder) -> None:
         check=False,
     )
     if done.returncode != 0:
-        raise SwitchyardError(f"the sample region could not be made:\n{done.stderr[-2000:]}")
+        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise ConfigError(f"the sample region could not be made in {draft}: {reason}")
     draft.rename(folder.region)
 
 
@@ -49,7 +51,7 @@ def submit_sample(connection: Connection, folder: Folder, *, again: bool) -> UUI
             idempotency_key=f"sample-{number}",
         ),
     )
-    _write(folder.submitted, {"number": number, "action_uuid": str(uuid)})
+    write_whole(folder.submitted, json.dumps({"number": number, "action_uuid": str(uuid)}))
     return uuid
 
 
@@ -58,9 +60,3 @@ def _number(folder: Folder) -> int:
         return 0
     number: int = json.loads(folder.submitted.read_text())["number"]
     return number
-
-
-def _write(path: Path, content: object) -> None:
-    draft = path.with_suffix(".draft")
-    draft.write_text(json.dumps(content))
-    draft.rename(path)

@@ -1,13 +1,16 @@
 """One screen: the sample and every action that followed from it, as they go."""
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from rich.columns import Columns
 from rich.console import Group
 from rich.live import Live
+from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from switchyard.cli.database import Rows
@@ -16,6 +19,12 @@ from switchyard.cli.watch import look, table
 from switchyard.ledger.queries import query
 
 MOST = 15
+
+
+def say(line: str) -> None:
+    """A line for whoever still looks: the terminal may be gone."""
+    with contextlib.suppress(OSError):
+        print(line, flush=True)
 
 
 def follow(connection: Rows, root: UUID, check: Callable[[], None]) -> list[dict[str, Any]]:
@@ -44,9 +53,15 @@ def _follow(
 
 def _screen(rows: list[dict[str, Any]]) -> Group:
     ended = sum(bool(row["ended_at"]) for row in rows)
-    head = Text(f"Sample assessment and its callbacks: {ended} of {len(rows)} ended", style="bold")
-    more = Text(f"… and {len(rows) - MOST} more", style="dim") if len(rows) > MOST else Text("")
-    return Group(head, table(rows[:MOST]), more, Text("Ctrl-C stops everything.", style="dim"))
+    head = Columns(
+        [
+            Text("The sample assessment and its callbacks", style="bold"),
+            ProgressBar(total=len(rows), completed=ended, width=20),
+            Text(f"{ended} of {len(rows)} ended"),
+        ]
+    )
+    more = [Text(f"… and {len(rows) - MOST} more", style="dim")] if len(rows) > MOST else []
+    return Group(head, table(rows[:MOST]), *more)
 
 
 def _say(rows: list[dict[str, Any]], said: set[tuple[object, ...]]) -> None:

@@ -1,5 +1,6 @@
 """`switchyard up` as a new user meets it: from nothing to a finished assessment, and again."""
 
+import fcntl
 import json
 import os
 import re
@@ -12,14 +13,24 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.parts.disk import Disk
+from tests.parts.need import obtain
 from tests.waiting import until
 
+WITHOUT_NETWORK = ("unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
 
-def start(folder: Path, *words: str) -> subprocess.Popen[str]:
+
+def start(folder: Path, *words: str, within: tuple[str, ...] = ()) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "switchyard", "up", "--folder", str(folder), *words],
+        [*within, sys.executable, "-m", "switchyard", "up", "--folder", str(folder), *words],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
+
+
+def network_cut() -> tuple[str, ...]:
+    """What starts a command with nothing but its own loopback; nothing where that is not allowed."""
+    possible = subprocess.run([*WITHOUT_NETWORK, "true"], capture_output=True, check=False).returncode == 0
+    return WITHOUT_NETWORK if possible else ()
 
 
 def left_running(folder: Path) -> list[str]:
@@ -35,7 +46,7 @@ def left_running(folder: Path) -> list[str]:
 @pytest.mark.timeout(600)
 def test_from_nothing_to_delivered_callbacks_and_again(tmp_path: Path) -> None:
     folder = tmp_path / "place"
-    first = start(folder, "--once")
+    first = start(folder, "--once", within=network_cut())
     said, _ = first.communicate(timeout=300)
     assert first.returncode == 0, said
     report = re.search(r"report and map +(\S+)", said)
@@ -55,28 +66,75 @@ def test_from_nothing_to_delivered_callbacks_and_again(tmp_path: Path) -> None:
     assert len(list((folder / "deliveries").glob("*.json"))) == len(delivered)
 
 
-@pytest.mark.timeout(600)
-def test_ctrl_c_leaves_nothing_running(tmp_path: Path) -> None:
-    folder = tmp_path / "place"
-    running = start(folder)
+def wait_for(line: str, running: subprocess.Popen[str]) -> None:
     assert running.stdout is not None
-    for line in running.stdout:
-        if "SUCCESSFUL" in line:
-            break
-    running.send_signal(signal.SIGINT)
+    assert any(line in said for said in running.stdout), f"never said {line}"
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "signals", [(signal.SIGTERM,), (signal.SIGINT, signal.SIGINT), (signal.SIGKILL,)], ids=str
+)
+def test_a_stop_in_the_middle_of_the_start_leaves_nothing(tmp_path: Path, signals: tuple[int, ...]) -> None:
+    running = start(tmp_path / "place")
+    wait_for("Starting conductor", running)
+    running.send_signal(signals[0])
+    for number in signals[1:]:
+        wait_for("Stopping", running)
+        running.send_signal(number)
     running.communicate(timeout=120)
-    assert running.returncode == 0
-    until(lambda: left_running(folder) == [], 30)
+    # A first signal is carried out; the second, and -9, are deaths.
+    assert running.returncode == (0 if signals == (signal.SIGTERM,) else -signals[-1])
+    until(lambda: left_running(tmp_path) == [], 60)
 
 
-def test_a_port_in_use_and_a_folder_that_cannot_be_written_are_explained(tmp_path: Path) -> None:
+@pytest.mark.timeout(600)
+def test_what_a_closed_terminal_cut_off_goes_on_at_the_next_start(tmp_path: Path) -> None:
+    folder = tmp_path / "place"
+    cut_off = start(folder, "--once")
+    wait_for("RUNNING", cut_off)
+    assert cut_off.stdout is not None
+    cut_off.stdout.close()
+    cut_off.send_signal(signal.SIGHUP)
+    assert cut_off.wait(120) == 130
+    until(lambda: left_running(tmp_path) == [], 60)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    second = start(folder, "--once", "--port", str(port))
+    said, _ = second.communicate(timeout=300)
+    assert second.returncode == 0, said
+    told = re.search(r"(\d+) of (\d+) delivered", said)
+    assert told
+    assert told[1] == told[2] == str(len(list((folder / "deliveries").glob("*.json"))))
+
+
+def test_a_port_or_folder_in_use_and_one_that_cannot_be_written_are_explained(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         refused = start(tmp_path / "place", "--port", port)
         said, _ = refused.communicate(timeout=120)
     assert (refused.returncode, f"port {port} on 127.0.0.1 is in use" in said) == (78, True)
+    with (tmp_path / "place" / "up.lock").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        refused = start(tmp_path / "place")
+        said, _ = refused.communicate(timeout=120)
+    assert (refused.returncode, "place already: stop it" in said) == (78, True), said
     blocked = tmp_path / "file"
     blocked.write_text("")
     refused = start(blocked / "place")
     said, _ = refused.communicate(timeout=120)
     assert (refused.returncode, "cannot write to" in said) == (78, True)
+
+
+def test_a_disk_that_fills_up_is_explained() -> None:
+    disk = obtain("a disk to fill", Disk)
+    try:
+        running = start(disk.folder / "place")
+        wait_for("Starting conductor", running)
+        disk.fill()
+        said, _ = running.communicate(timeout=120)
+        assert running.returncode == 78, said
+        assert re.search("^switchyard: .*disk is full", said, re.MULTILINE), said
+        until(lambda: left_running(disk.folder) == [], 60)
+    finally:
+        disk.close()

@@ -1,0 +1,52 @@
+"""What our programs leave behind on purpose: workflows outlive a conductor, but not `switchyard up`.
+
+Linux gives the orphans of all our descendants to us where we ask for that. Killed with -9 we stop nobody:
+then a workflow runs to its end by itself, and the next start finds how it ended.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+from pathlib import Path
+
+_PR_SET_CHILD_SUBREAPER = 36
+_EVERY = 0.02
+
+
+def adopt() -> None:
+    """From now on they are our children."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def tell(known: set[int]) -> None:
+    """Ask those that run to end; `known` are the children that we started ourselves."""
+    for pid in running(known):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+
+
+def end(known: set[int], grace: float) -> None:
+    """Return when none is left: asked first, then killed."""
+    tell(known)
+    deadline = time.monotonic() + grace
+    while left := running(known):
+        if time.monotonic() > deadline:
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        time.sleep(_EVERY)
+
+
+def running(known: set[int]) -> list[int]:
+    """Those that have not ended; what the others left in the process table is cleared away."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return [pid for pid in map(int, children) if pid not in known and not _ended(pid)]
+
+
+def _ended(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG) != (0, 0)
+    except ChildProcessError:
+        return True
