@@ -99,9 +99,10 @@ faults: setup ## kill, stop, cut and fill everything under load, then check that
 .PHONY: parts coverage
 parts: setup ## download and build the real parts of the tests now (minutes, once), not when they are first needed
 	$(BIN)/python -m tests.parts.prepare
+TESTS ?= tests/unit tests/integration tests/model tests/acceptance tests/cluster
 coverage: setup ## lines and branches that the tests reach, in the programs they spawn too; results/coverage/
 	rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -p tests.parts.covered tests/unit tests/integration tests/model tests/acceptance tests/cluster
+	$(BIN)/coverage run -m pytest -p tests.parts.covered $(TESTS)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage html --quiet --directory results/coverage
 	$(BIN)/coverage report

@@ -3,6 +3,7 @@
 One benchmark after the other, each a process of its own that brings its server and the peers beside us. At the
 end one table, results/bench.json (machine, commit, date, every figure, its goal and whether it is met) and
 results/bench.svg. All of it takes about an hour on two cores, --quick a few minutes with figures that vary more.
+With --only, the others' figures stay in the file as they were; each has the commit, date and load of its own run.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from benchmarks.report import FOLDER, Figure, show
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
+FILE = RESULTS / "bench.json"
 # The module and its words, in full and in a few minutes. Histories and conductors are the scaling runs.
 BENCHMARKS: list[tuple[str, str, str]] = [
     ("drain", "--rounds 5 --processes 1 2 4", "--rounds 1 --actions 20000 --processes 1 2"),
@@ -48,7 +50,6 @@ def machine() -> dict[str, Any]:
         "processor": model[0].split(": ", 1)[1] if model else platform.machine(),
         "kernel": platform.release(),
         "python": platform.python_version(),
-        "load_at_start": round(os.getloadavg()[0], 1),
     }
 
 
@@ -61,12 +62,16 @@ def run(module: str, words: str, folder: Path) -> dict[str, Any]:
     """One benchmark to its end: what it published, or how it failed."""
     folder.mkdir(parents=True)
     print(f"\n== {module} {words}", flush=True)
-    began = time.monotonic()
+    began, load = time.monotonic(), os.getloadavg()[0]
     command = [sys.executable, "-m", f"benchmarks.{module}", *words.split()]
     code = subprocess.run(command, cwd=ROOT, env={**os.environ, FOLDER: str(folder)}, check=False).returncode
     told = [json.loads(file.read_text()) for file in sorted(folder.glob("*.json"))]
     return {
+        "module": module,
         "command": f"python -m benchmarks.{module} {words}".strip(),
+        "commit": commit(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "load_before": round(load, 1),
         "seconds": round(time.monotonic() - began),
         "failed": f"exit code {code}" if code else None,
         "published": sorted(told, key=lambda each: float(each["at"])),
@@ -85,6 +90,25 @@ def figures(ran: list[dict[str, Any]]) -> dict[str, list[Figure]]:
     }
 
 
+def earlier(wanted: list[str]) -> list[dict[str, Any]]:
+    """What other benchmarks found in runs before this one."""
+    if not FILE.exists():
+        return []
+    return [one for one in json.loads(FILE.read_text())["benchmarks"] if one["module"] not in wanted]
+
+
+def keep(ran: list[dict[str, Any]]) -> dict[str, Any]:
+    """Write the file and the picture, in the order of BENCHMARKS."""
+    order = [module for module, _, _ in BENCHMARKS]
+    ran = sorted(ran, key=lambda one: order.index(one["module"]))
+    goals = [figure.met for each in figures(ran).values() for figure in each if figure.met is not None]
+    met = {"met": goals.count(True), "missed": goals.count(False)}
+    content = {"machine": machine(), "goals": met, "benchmarks": ran}
+    FILE.write_text(json.dumps(content, indent=2))
+    FILE.with_suffix(".svg").write_text(picture.draw(content))
+    return content
+
+
 def main() -> None:
     """Run what was asked for, and tell."""
     parser = argparse.ArgumentParser(
@@ -97,25 +121,17 @@ def main() -> None:
     if unknown := set(wanted) - {module for module, _, _ in BENCHMARKS}:
         parser.error(f"there is no benchmark {min(unknown)}")
     stamp = datetime.now(UTC)
-    content: dict[str, Any] = {
-        "commit": commit(), "date": stamp.isoformat(timespec="seconds"), "quick": chosen.quick, "machine": machine(),
-    }  # fmt: skip
     ran = []
     for number, (module, full, quick) in enumerate(BENCHMARKS):
         words = quick if chosen.quick else full
         if (wanted and module not in wanted) or (chosen.quick and not quick):
             continue
         ran.append(run(module, words, RESULTS / "bench" / f"{stamp:%Y%m%d-%H%M%S}-{number:02}-{module}"))
-    found = figures(ran)
-    goals = [figure.met for each in found.values() for figure in each if figure.met is not None]
-    content |= {"goals": {"met": goals.count(True), "missed": goals.count(False)}, "benchmarks": ran}
-    (RESULTS / "bench.json").write_text(json.dumps(content, indent=2))
-    (RESULTS / "bench.svg").write_text(picture.draw(content))
+    content = keep([*(earlier(wanted) if wanted else []), *ran])
+    goals = content["goals"]
     print()
-    show(dict(found))
-    print(
-        f"\n{goals.count(True)} of {len(goals)} goals met; {RESULTS / 'bench.json'}, {RESULTS / 'bench.svg'}"
-    )
+    show(dict(figures(content["benchmarks"])))
+    print(f"\n{goals['met']} goals met, {goals['missed']} missed; {FILE}, {FILE.with_suffix('.svg')}")
     if failed := [one["command"] for one in ran if one["failed"]]:
         raise SystemExit("did not run to their end: " + "; ".join(failed))
 

@@ -26,8 +26,7 @@ def draw(content: Mapping[str, Any]) -> str:
         for name, value, unit in bars:
             lines += _bar(y, name, value, unit, value / most)
             y += ROW
-    foot = f"{_machine(content)} · {content['commit']} · {content['date'][:10]}"
-    lines.append(_text(0, y + 30, foot, "normal"))
+    lines.append(_text(0, y + 30, _foot(content), "normal"))
     height = y + 44
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
@@ -63,9 +62,10 @@ def _text(x: int, y: int, text: str, weight: str) -> str:
     return f'<text x="{x}" y="{y}" font-weight="{weight}">{escape(text)}</text>'
 
 
-def _machine(content: Mapping[str, Any]) -> str:
-    machine = content["machine"]
-    return f"{machine['cores']} cores, {machine['memory_gib']} GiB, {machine['processor']}"
+def _foot(content: Mapping[str, Any]) -> str:
+    machine, ran = content["machine"], content["benchmarks"]
+    where = f"{machine['cores']} cores, {machine['memory_gib']} GiB, {machine['processor']}"
+    return f"{where} · {max(one['date'] for one in ran)[:10]} · {', '.join(sorted({one['commit'] for one in ran}))}"
 
 
 if __name__ == "__main__":

@@ -36,15 +36,16 @@ def test_what_is_published_comes_back_and_is_drawn(tmp_path: Path, monkeypatch: 
         "beside the best peer": True,
         "beside the floor": True,
     }
-    ran = [{"command": "c", "seconds": 1, "failed": None, "published": [published]}]
+    ran = [
+        {"module": "drain", "commit": "abc", "date": "2026-01-31T00:00:00+00:00", "published": [published]}
+    ]
     assert bench.figures(ran) == {"P1 drain, processes: 2": drained(2, rates, costs)}
-    content = {
-        "commit": "abc",
-        "date": "2026-01-31T00:00:00+00:00",
-        "machine": bench.machine(),
-        "benchmarks": ran,
-    }
-    drawn = ET.fromstring(picture.draw(content))
+    monkeypatch.setattr(bench, "FILE", tmp_path / "bench.json")
+    assert bench.keep(ran)["goals"] == {"met": 2, "missed": 0}
+    assert bench.earlier(["latency"]) == ran
+    assert bench.earlier(["drain"]) == []
+    drawn = ET.fromstring((tmp_path / "bench.svg").read_text())
+    assert "abc" in (drawn.findall("{http://www.w3.org/2000/svg}text")[-1].text or "")
     bars = drawn.findall("{http://www.w3.org/2000/svg}rect")
     assert len(bars) == 4  # the ratios and the other number of processes are no bars
     assert [bar.get("fill") == picture.OURS for bar in bars] == [True, False, False, False]
