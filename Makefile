@@ -91,7 +91,7 @@ test-containers: setup ## the tests marked database, in a container's Postgres a
 
 .PHONY: bench faults
 bench: setup ## every figure beside its peers or its floor, results/bench.json (an hour; QUICK=1 minutes; ONLY=ledger.bulk)
-	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY))
+	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(WORDS),--words "$(WORDS)")
 FAULTS ?= 200
 faults: setup ## kill, stop, cut and fill everything under load, then check that nothing was lost (FAULTS=200 SEED=7 LOG=1)
 	@$(BIN)/python -m tests.faults --faults $(FAULTS) $(if $(SEED),--seed $(SEED)) $(if $(LOG),--log)

@@ -25,13 +25,12 @@ from benchmarks.report import FOLDER, Figure, show
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
 FILE = RESULTS / "bench.json"
-# The module and its words, in full and in a few minutes. Histories and conductors are the scaling runs.
+# The module and its words, in full and in a few minutes; without words for the latter it is left out.
 BENCHMARKS: list[tuple[str, str, str]] = [
-    ("drain", "--rounds 5 --processes 1 2 4", "--rounds 1 --actions 20000 --processes 1 2"),
-    ("latency", "--rounds 3 --count 200", "--rounds 1 --count 60"),
-    ("ledger.history", "--threads 1000", "--threads 1000"),
-    ("ledger.history", "--threads 100000", "--threads 100000"),
-    ("ledger.history", "--threads 10000000", ""),
+    ("drain", "--rounds 5", "--rounds 1 --actions 20000"),
+    ("drain.scaling", "", "--rounds 1 --actions 20000 --processes 1 2 --history 1000 100000"),
+    ("latency", "--rounds 3", "--rounds 1 --count 60"),
+    ("ledger.history", "--threads 10000000", "--threads 100000"),
     ("http.conduct", "--rounds 5 --soak 200000", "--rounds 2 --count 1000"),
     ("ledger.bell", "--seconds 5 --rounds 5", "--seconds 2 --rounds 1"),
     ("ledger.bulk", "--rounds 5", "--rounds 1 --actions 50000"),
@@ -39,6 +38,14 @@ BENCHMARKS: list[tuple[str, str, str]] = [
     ("completion", "--rounds 3", "--rounds 1 --workflows 400"),
     ("completion", "--memory 50000", ""),
 ]
+
+
+def programme(quick: bool, wanted: list[str], words: str | None) -> list[tuple[str, str]]:
+    """The modules that are to be run, with their words."""
+    if words is not None:
+        return [(wanted[0], words)]
+    chosen = [(module, short if quick else full) for module, full, short in BENCHMARKS if short or not quick]
+    return [one for one in chosen if not wanted or one[0] in wanted]
 
 
 def machine() -> dict[str, Any]:
@@ -116,17 +123,18 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="a few minutes, smaller and with fewer rounds")
     parser.add_argument("--only", default="", help="these modules alone, separated by commas")
+    parser.add_argument("--words", help="for the module of --only, instead of those that it usually gets")
     chosen = parser.parse_args()
     wanted = [name for name in chosen.only.split(",") if name]
     if unknown := set(wanted) - {module for module, _, _ in BENCHMARKS}:
         parser.error(f"there is no benchmark {min(unknown)}")
-    stamp = datetime.now(UTC)
-    ran = []
-    for number, (module, full, quick) in enumerate(BENCHMARKS):
-        words = quick if chosen.quick else full
-        if (wanted and module not in wanted) or (chosen.quick and not quick):
-            continue
-        ran.append(run(module, words, RESULTS / "bench" / f"{stamp:%Y%m%d-%H%M%S}-{number:02}-{module}"))
+    if chosen.words is not None and len(wanted) != 1:
+        parser.error("--words needs the one module of --only that they are for")
+    stamp = f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    ran = [
+        run(module, words, RESULTS / "bench" / f"{stamp}-{number:02}-{module}")
+        for number, (module, words) in enumerate(programme(chosen.quick, wanted, chosen.words))
+    ]
     content = keep([*(earlier(wanted) if wanted else []), *ran])
     goals = content["goals"]
     print()

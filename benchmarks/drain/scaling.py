@@ -44,7 +44,7 @@ def main() -> None:
                     name = f"{processes} conductor(s), {history:,} ended"
                     rate, cost = (statistics.median(column) for column in zip(*found, strict=True))
                     print(f"{name:36} {rate:10,.0f}/s {cost:6.1f} us of processor an action", flush=True)
-                    figures.append(Figure(name, rate, "/s"))
+                    figures.append(Figure(name, rate, "actions/s"))
                     figures.append(Figure(f"{name}, processor", cost, "us an action"))
     publish("P1 scaling", figures)
 

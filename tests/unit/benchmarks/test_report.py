@@ -51,6 +51,13 @@ def test_what_is_published_comes_back_and_is_drawn(tmp_path: Path, monkeypatch: 
     assert [bar.get("fill") == picture.OURS for bar in bars] == [True, False, False, False]
 
 
+def test_a_part_of_it_can_be_run() -> None:
+    modules = [module for module, _ in bench.programme(False, [], None)]
+    assert {"drain", "latency", "completion"} <= set(modules)
+    assert len(bench.programme(True, [], None)) < len(modules)
+    assert bench.programme(False, ["drain"], "--rounds 2") == [("drain", "--rounds 2")]
+
+
 def test_every_benchmark_that_is_run_exists() -> None:
     for module, _, _ in bench.BENCHMARKS:
         path = bench.ROOT / "benchmarks" / Path(*module.split("."))
