@@ -45,9 +45,6 @@ class Greenspace:
     nitrogen: float
     phosphorus: float
 
-    def share_for(self, hectares: float) -> float:
-        return self.share if hectares >= self.from_hectares else 0.0
-
 
 @dataclass(frozen=True)
 class Edition:

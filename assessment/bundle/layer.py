@@ -7,7 +7,6 @@ feature. Everything is computed on pieces and summed by feature. Pieces and feat
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +54,6 @@ class Layer:
         ends = (np.cumsum(np.r_[0, vertex_counts]), np.cumsum(np.r_[0, ring_counts]))
         polygons: Geometries = shapely.from_ragged_array(shapely.GeometryType.POLYGON, coords, ends)
         return polygons
-
-    @cached_property
-    def all_polygons(self) -> Geometries:
-        """Every piece, for layers small enough to keep."""
-        return self.polygons(np.arange(len(self.feature)))
 
     def numbers(self, column: str) -> Floats:
         values = self.columns[column]

@@ -4,9 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-import shapely
-
 from assessment.bundle.bundle import Bundle
 from assessment.nutrient import landuse, regions
 from assessment.nutrient.landuse import LandUse
@@ -74,9 +71,3 @@ def _land(sites: Sites, bundle: Bundle, job: JobSpec) -> dict[int, LandUse]:
     return compute(
         split(sites.geometry, sites.area, catchments), sites.hectares, parcels, job.edition.greenspace
     )
-
-
-def candidates(sites: Sites, bundle: Bundle) -> int:
-    """How many parcels lie near the sites: what the time of an assessment grows with."""
-    near, _ = bundle.layer("coefficient_layer").near(shapely.bounds(sites.geometry))
-    return int(np.size(near))

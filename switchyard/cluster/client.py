@@ -20,7 +20,6 @@ from switchyard.cluster.credentials import Credentials
 from switchyard.errors import ClusterUnreachable
 
 MERGE_PATCH = "application/merge-patch+json"
-APPLY_PATCH = "application/apply-patch+yaml"
 WATCH_SILENCE = 100.0  # an idle watch gets a bookmark every minute; longer silence is a dead connection
 
 Query = Mapping[str, str | int]

@@ -11,7 +11,7 @@ import asyncio
 import math
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -65,21 +65,6 @@ class Backoff:
         """Seconds to wait after so many failures in a row."""
         full = min(self.longest, self.base * 2.0 ** min(failures - 1, 32))
         return full * random.uniform(0.75, 1.0)  # noqa: S311 - spreads the load, guards nothing
-
-
-class Cadence:
-    """Fixed beats without drift: `delay()` is the time to the next multiple of the period since the start.
-
-    A beat that was missed is left out, not caught up with.
-    """
-
-    def __init__(self, period: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._period, self._clock, self._start = period, clock, clock()
-
-    def delay(self) -> float:
-        """Seconds from now to the next beat."""
-        passed = self._clock() - self._start
-        return (math.floor(passed / self._period) + 1) * self._period - passed
 
 
 class Runner:

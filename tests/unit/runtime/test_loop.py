@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from switchyard.errors import ConfigError, Transient
-from switchyard.runtime.loop import Backoff, Cadence, MonotonicClock, Runner, run_together
+from switchyard.runtime.loop import Backoff, MonotonicClock, Runner, run_together
 from tests.unit.runtime.clock import FakeClock
 
 Step = Callable[[Runner], float | None]
@@ -167,17 +167,6 @@ async def test_one_that_fails_stops_the_others_in_order() -> None:
         await run_together([sleeping.runner, ending.runner])
     assert sleeping.runner.stopping
     assert len(sleeping.times) == 1
-
-
-def test_a_cadence_does_not_drift() -> None:
-    now = 0.0
-    cadence = Cadence(10, clock=lambda: now)
-    beats = []
-    for late in (0.5, 3, 9.9, 25, 0.1):
-        now += cadence.delay()
-        beats.append(now)
-        now += late
-    assert beats == [10, 20, 30, 40, 70]
 
 
 async def test_the_real_clock() -> None:
