@@ -78,7 +78,7 @@ def once(
     area = found.area.copy()
     for region in distinct(found.shape[parcels.overlaps[found.piece]]).tolist():
         rows = np.flatnonzero(found.shape == region)
-        area[rows] = shared_ground(regions[region].ground, found.polygon[rows])
+        area[rows] = shared_ground(regions[region].ground, parcels.polygons(found.piece[rows]))
     return _by_site(
         regions,
         found.shape,

@@ -68,5 +68,7 @@ def _first(key: Key) -> tuple[int, str]:
 def _ground(shape: shapely.Geometry, rows: Sequence[int], found: Overlaps, layer: Layer) -> float:
     """The sum of the pieces; their union where some overlap."""
     if len(rows) > 1 and layer.overlaps[found.piece[rows]].any():
-        return float(shapely.area(shapely.union_all(shapely.intersection(found.polygon[rows], shape))))
+        return float(
+            shapely.area(shapely.union_all(shapely.intersection(layer.polygons(found.piece[rows]), shape)))
+        )
     return math.fsum(float(found.area[row]) for row in rows)

@@ -9,40 +9,50 @@ from assessment.arrays import SLIVER, Bools, Floats, Geometries, Ints, distinct
 from assessment.bundle.layer import Layer
 from assessment.nutrient.cores import shared_area
 
+BLOCK = 50_000
+"""Pairs at a time: polygons take memory, and a site may be as large as a county."""
+
 
 @dataclass(frozen=True)
 class Overlaps:
-    """One entry a (shape, piece) that share ground, ordered by shape; `polygon` is the whole piece."""
+    """One entry a (shape, piece) that share ground, ordered by shape."""
 
     shape: Ints
     piece: Ints
     area: Floats
-    polygon: Geometries
 
 
 def overlaps(shapes: Geometries, layer: Layer) -> Overlaps:
-    """Areas shared by each shape and the pieces near it.
+    """Areas shared by each shape and the pieces near it."""
+    shape, piece = layer.near(shapely.bounds(shapes))
+    shapely.prepare(shapes)
+    area = np.empty(len(shape))
+    for start in range(0, len(shape), BLOCK):
+        block = slice(start, start + BLOCK)
+        area[block] = _shared(shapes[shape[block]], layer, piece[block])
+    kept = area > SLIVER
+    return Overlaps(shape[kept], piece[kept], area[kept])
+
+
+def _shared(shapes: Geometries, layer: Layer, piece: Ints) -> Floats:
+    """The area that each shape has in common with its piece.
 
     A piece inside its shape brings the area it was stored with, a shape inside a piece its own; only where
     edges cross is anything intersected, and most of the time goes there.
     """
-    bounds = shapely.bounds(shapes)
-    shape, piece = layer.near(bounds)
     wanted, index = np.unique(piece, return_inverse=True)
     whole = layer.polygons(wanted)
     polygon = whole[index]
-    shapely.prepare(shapes)
-    outer, inner = bounds[shape], layer.levels[0][piece]
-    inside = _contains(shapes[shape], polygon, _around(outer, inner))
+    outer, inner = shapely.bounds(shapes), layer.levels[0][piece]
+    inside = _contains(shapes, polygon, _around(outer, inner))
     around = _around(inner, outer)
     shapely.prepare(whole[distinct(index[around])])
-    around = _contains(polygon, shapes[shape], around)
-    area = np.where(inside, layer.area[piece], np.where(around, shapely.area(shapes)[shape], 0.0))
+    around = _contains(polygon, shapes, around)
+    area = np.where(inside, layer.area[piece], np.where(around, shapely.area(shapes), 0.0))
     crossing = np.flatnonzero(~(inside | around))
-    crossing = crossing[shapely.intersects(shapes[shape[crossing]], polygon[crossing])]
-    area[crossing] = shared_area(shapes[shape[crossing]], polygon[crossing])
-    kept = area > SLIVER
-    return Overlaps(shape[kept], piece[kept], area[kept], polygon[kept])
+    crossing = crossing[shapely.intersects(shapes[crossing], polygon[crossing])]
+    area[crossing] = shared_area(shapes[crossing], polygon[crossing])
+    return area
 
 
 def _around(outer: Floats, inner: Floats) -> Bools:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from assessment import editions
 from assessment.assess import assess
+from assessment.nutrient import overlap
 from assessment.spec import JobSpec
 from tests.unit.assessment.small_worlds import Plan, plans
 from tests.unit.assessment.world import Row, World, box, parcel, sites
@@ -108,3 +109,15 @@ def test_a_parcel_far_away(plan: Plan) -> None:
     expected = by_id(world, plan.shapes(), plan.dwellings())
     far = parcel(box(90_000, 90_000, 91_000, 91_000), 49.0, 4.9)
     assert_same(by_id(world.but(parcels=[*world.parcels, far]), plan.shapes(), plan.dwellings()), expected)
+
+
+def test_a_site_of_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many pairs are looked at together bounds the memory, and changes no digit."""
+    grid = [box(100 * i, 100 * j, 100 * i + 100, 100 * j + 100) for i in range(10) for j in range(10)]
+    world = World(parcels=[parcel(cell, 5.0 + k % 40) for k, cell in enumerate(grid)]).bundle()
+    round_one = shapely.buffer(box(200, 200, 700, 700), 55)
+    batch = sites(round_one, box(30, 30, 950, 130), dwellings=[60, 5])
+    whole = assess(DEFAULT, batch, world).main.rows
+    monkeypatch.setattr(overlap, "BLOCK", 7)
+    assert list(assess(DEFAULT, batch, world).main.rows) == list(whole)
+    assert whole[0]["AreaInNNCatchment"] == round(float(shapely.area(round_one)) / 10_000, 2)
