@@ -2,19 +2,24 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from hashlib import file_digest
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from assessment.bundle.bundle import Bundle
+from assessment.formats.open import files_of
 from assessment.spec import JobSpec
 from switchyard import __version__
 
 
 def hash_of(path: Path) -> str:
-    """SHA-256 of an input file."""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
+    """SHA-256 of an input file; of an unpacked shapefile, of its .shp, .dbf, .prj and .cpg in a row."""
+    content = sha256()
+    for part in files_of(path):
+        with part.open("rb") as file:
+            while block := file.read(2**20):
+                content.update(block)
+    return content.hexdigest()
 
 
 def provenance(job: JobSpec, bundle: Bundle, inputs: Mapping[str, str]) -> dict[str, Any]:

@@ -27,7 +27,8 @@ def open_source(path: Path, layer: str | None = None, limit: int | None = None) 
     if head.startswith(PARQUET):
         return GeoParquet(path)
     if head.startswith(shapefile.MAGIC):
-        return shapefile.Shapefile(_beside(path))
+        members = {"shp": path, **_beside(path)}
+        return shapefile.Shapefile({extension: _mapped(file) for extension, file in members.items()})
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
         return GeoJson(path.read_bytes())
     if head.startswith(UTF16):
@@ -49,13 +50,19 @@ def _head(path: Path, limit: int | None) -> bytes:
     return head
 
 
-def _beside(path: Path) -> Mapping[str, memoryview]:
-    """The members of an unpacked shapefile: files of one name side by side."""
-    found = {"shp": _mapped(path)}
+def files_of(path: Path) -> list[Path]:
+    """All that is read of an input: the file itself, and what an unpacked shapefile has beside it."""
+    is_shapefile = _head(path, None).startswith(shapefile.MAGIC)
+    return [path, *_beside(path).values()] if is_shapefile else [path]
+
+
+def _beside(path: Path) -> Mapping[str, Path]:
+    """The other members of an unpacked shapefile, by extension: files of one name side by side."""
+    found: dict[str, Path] = {}
     for extension in archive.WANTED[1:]:
         for member in (path.with_suffix(f".{extension}"), path.with_suffix(f".{extension.upper()}")):
-            if member.is_file() and extension not in found:
-                found[extension] = _mapped(member)
+            if member.is_file():
+                found.setdefault(extension, member)
     return found
 
 

@@ -1,6 +1,7 @@
 """The readers against what GDAL writes: the same sites, whatever the file."""
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import geopandas
@@ -12,6 +13,7 @@ import shapely
 from assessment.formats.lonlat import from_grid
 from assessment.formats.open import open_source
 from assessment.intake.accept import nutrient_sites
+from assessment.provenance import hash_of
 from tests.unit.assessment.files import DONUT, TWO, frame, members, write, zipped
 from tests.unit.assessment.world import box
 
@@ -57,6 +59,15 @@ def test_geojson_without_a_crs_is_longitude_and_latitude(tmp_path: Path) -> None
     document.pop("crs", None)
     path.write_text(json.dumps(document))
     assert nutrient_sites(path).area == pytest.approx([10_000], rel=1e-4)
+
+
+def test_the_hash_of_an_input_covers_all_that_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "sites.shp", frame())
+    before = hash_of(path)
+    write(tmp_path / "sites.shp", frame(Dwellings=13))
+    assert hash_of(path) != before, "the dwellings are in the .dbf"
+    alone = write(tmp_path / "sites.gpkg", frame())
+    assert hash_of(alone) == sha256(alone.read_bytes()).hexdigest()
 
 
 def test_heights_are_dropped(tmp_path: Path) -> None:
