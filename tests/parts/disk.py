@@ -29,9 +29,13 @@ class Disk:
                 return
         raise AssertionError(f"{self.folder} could not be filled")
 
+    def protect(self) -> None:
+        """From now on it can only be read."""
+        self._mount("-o", "remount,ro")
+
     def free(self) -> None:
-        """There is room again."""
-        self._mount("-o", f"remount,size={SIZE}")
+        """There is room again, and it can be written."""
+        self._mount("-o", f"remount,rw,size={SIZE}")
 
     def close(self) -> None:
         subprocess.run([tool("umount"), "--lazy", self.folder], check=True)

@@ -49,25 +49,29 @@ def test_every_kind_of_end(yards: Yards, node: Node) -> None:
 
 
 def test_what_turns_up_too_late_is_stopped_and_forgotten(yards: Yards) -> None:
-    """A create that was on its way when its thread ended, and one of a run that is over."""
+    """A create that was on its way when its thread ended, was archived and forgotten; one of a run that is over."""
     yard: Yard = yards(FLOWS)
     yard.start()
+    done = yard.submit("good")
+    until(lambda: yard.status(done) == "SUCCESSFUL" and yard.in_cluster() == [], 60, every=0.2)
     yard.database.execute("select switchyard.pause('argo', 'ann', 'test')")
     ended, again = yard.submit("good"), yard.submit("late")
     for uuid in (ended, again):
         yard.database.execute("select switchyard.cancel(%s, 'ann', 'test')", uuid)
     until(lambda: yard.open() == 0, 60, every=0.2)
     yard.database.execute("select switchyard.retrigger(%s, 'ann', 'test')", again)
-    for uuid in (ended, again):
+    for uuid in (done, ended, again):
         late(yard, uuid)
     until(lambda: yard.in_cluster() == [], 60, every=0.2)
     notes = yard.database.execute(
         "select distinct action_uuid from switchyard.event where status = 'INFO' and detail ->> 'note' like %s",
         "%asked to stop%",
     )
-    assert {row[0] for row in notes} == {ended, again}
-    statuses = {uuid: yard.status(uuid) for uuid in (ended, again)}
-    assert statuses == {ended: "CANCELED", again: "PENDING"}
+    assert {row[0] for row in notes} == {done, ended, again}
+    statuses = {uuid: yard.status(uuid) for uuid in (done, ended, again)}
+    assert statuses == {done: "SUCCESSFUL", ended: "CANCELED", again: "PENDING"}
+    assert [name for uuid, name in yard.callbacks() if uuid == done] == ["done"]
+    assert yard.archived(done)["status"]["phase"] == "Succeeded"
     assert yard.archived(ended)["metadata"]["name"] == str(ended)
 
 

@@ -2,6 +2,8 @@
 
 import fcntl
 import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -9,13 +11,15 @@ from uuid import UUID
 import pytest
 
 from caboose.source import Observation
-from switchyard.errors import DatabaseUnavailable, StoreUnavailable, Transient
+from switchyard.errors import DatabaseUnavailable, Transient
 from switchyard.places import Places
 from switchyard.spool import record
 from switchyard.status import Status
-from switchyard.store import Store, open_store
+from switchyard.store import open_store
 from tests.integration.caboose.conftest import Worlds
 from tests.integration.caboose.world import World
+from tests.parts.disk import Disk
+from tests.parts.need import obtain
 
 DONE = {"name": "done", "action": "hook", "parameters": {"n": {"path": "$.output.n"}}}
 FLOWS: dict[str, Any] = {
@@ -225,26 +229,19 @@ async def test_a_large_output_is_used_all_the_same(world: World) -> None:
     assert world.children(uuid) == [("done", "hook", None, {"n": 7}, "PENDING")]
 
 
-class FullStore:
-    """A store whose disk is full. A double: no test may fill a real disk."""
-
-    def __init__(self, real: Store) -> None:
-        self.real = real
-        self.url = real.url
-        self.full = True
-
-    def put(self, key: str, data: bytes, *, if_absent: bool = False) -> bool:
-        if self.full:
-            raise StoreUnavailable(f"cannot write {key}: the disk is full")
-        return self.real.put(key, data, if_absent=if_absent)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
+@pytest.fixture
+def disk() -> Iterator[Disk]:
+    with closing(obtain("A disk that can be filled", Disk)) as made:
+        yield made
 
 
-async def test_a_full_store_keeps_the_execution_and_tells_the_inbox(worlds: Worlds, tmp_path: Path) -> None:
-    full = FullStore(open_store((tmp_path / "store").as_uri()))
-    world = await worlds(FLOWS, store=full)
+@pytest.mark.parametrize(("spoil", "reason"), [(Disk.fill, "the disk is full"), (Disk.protect, "read-only")])
+async def test_a_store_that_is_full_or_read_only_keeps_the_execution_and_tells_the_inbox(
+    worlds: Worlds, disk: Disk, spoil: Callable[[Disk], None], reason: str
+) -> None:
+    world = await worlds(FLOWS, store=open_store(disk.folder.as_uri()))
+    world.store.put("something", b"a disk of no size at all cannot be made")
+    spoil(disk)
     uuids = [world.queued(world.submit()) for _ in range(3)]
     paths = [world.exited(uuid) for uuid in uuids]
     await world.tell()
@@ -252,8 +249,8 @@ async def test_a_full_store_keeps_the_execution_and_tells_the_inbox(worlds: Worl
     assert {world.thread(uuid)["status"] for uuid in uuids} == {"QUEUED"}
     ((subject, error),) = world.inbox("archive")
     assert subject == world.store.url
-    assert "the disk is full" in error
-    full.full = False
+    assert reason in error
+    disk.free()
     world.intake._later = [(0.0, *rest) for _, *rest in world.intake._later]  # type: ignore[misc]
     await world.tell()
     assert {world.thread(uuid)["status"] for uuid in uuids} == {"SUCCESSFUL"}
