@@ -4,8 +4,8 @@ python -m benchmarks.completion [--workflows 2000] [--rounds 3]
 python -m benchmarks.completion --memory 50000    # that alone
 
 The bare loop lists pages and deletes what they hold, as many at once as caboose does, and nothing else.
-Caboose stands by while the cluster is filled, because the benchmark holds its lease; giving it back is the
-word go.
+Caboose stands by while the cluster is filled, because the benchmark holds its lease; the time begins when
+caboose has it.
 """
 
 import argparse
@@ -66,8 +66,8 @@ async def caboose_rate(part: Part, cluster: Cluster, url: str, count: int, folde
     async with Station(part, cluster, namespace, url, folder) as station:
         uuids = await asyncio.to_thread(submitted, url, count)
         await fill(cluster, namespace, uuids, "Succeeded")
-        began = time.monotonic()
         await station.go()
+        began = time.monotonic()
         await asyncio.wait_for(until_empty(cluster, namespace), PATIENCE)
         took = time.monotonic() - began
     with psycopg.connect(url) as connection:

@@ -29,7 +29,7 @@ class Station:
             "store": (folder / "store").as_uri(),
             "caboose": {"health": {"port": None}},
             "actions": {
-                "argo": {"type": "argo", **place, "lease": {"duration": "1s"}},
+                "argo": {"type": "argo", **place, "lease": {"duration": "10m"}},
                 "hook": {"type": "noop"},
             },
             "workflows": {
@@ -37,7 +37,7 @@ class Station:
             },
         }
         file.write_text(yaml.safe_dump(content))
-        self._url = url
+        self._url, self._cluster, self._namespace = url, cluster, namespace
         self._lease = Lease(cluster, namespace, LEASE, "benchmark", duration=3600)
         self._caboose = Process(
             "caboose", [*CABOOSE, file], env={"DATABASE_URL": url, "PATH": "/usr/bin:/bin"}
@@ -48,8 +48,12 @@ class Station:
         return self._caboose.pid
 
     async def go(self) -> None:
-        """Let caboose have the lease."""
+        """Let caboose have the lease; returns when it has it, which is up to its next look at it."""
         await self._lease.release()
+        path = f"/apis/coordination.k8s.io/v1/namespaces/{self._namespace}/leases/{LEASE}"
+        holder = ""
+        while not holder:
+            holder = (await self._cluster.get(path))["spec"].get("holderIdentity") or ""
 
     async def __aenter__(self) -> "Station":
         assert await self._lease.tick()
