@@ -13,6 +13,7 @@ from tests.parts import clock, elasticmq
 from tests.parts.cache import UnavailableError
 from tests.parts.golang import ARGO, ETCD, KUBE_APISERVER, VERSITYGW
 from tests.parts.need import required
+from tests.parts.wheels import wheels
 
 Builder = Callable[[], Path]
 
@@ -20,6 +21,7 @@ BUILDERS: dict[str, tuple[Builder, ...]] = {
     "elasticmq": (elasticmq.jars,),
     "s3": (VERSITYGW.binary,),
     "kubernetes": (ETCD.binary, KUBE_APISERVER.binary, ARGO.binary),
+    "image": (wheels,),
     "fault_yard": (elasticmq.jars, ETCD.binary, KUBE_APISERVER.binary, ARGO.binary, clock.library),
 }
 
