@@ -22,9 +22,10 @@ def main() -> int:
     console = Console()
     logs.begin_session()
     seed = chosen.seed if chosen.seed is not None else secrets.randbelow(1_000_000)
-    console.print(f"seed {seed}, {chosen.faults} faults, commit {report.commit()}; Ctrl-C ends everything")
+    tested = report.commit()
+    console.print(f"seed {seed}, {chosen.faults} faults, commit {tested}; Ctrl-C ends everything")
     try:
-        run = _run(console, chosen, seed)
+        run = _run(console, chosen, seed, tested)
     except KeyboardInterrupt:
         console.print("stopped: all that was started has ended")
         return 130
@@ -36,7 +37,7 @@ def main() -> int:
     return 1 if run["violations"] else 0
 
 
-def _run(console: Console, chosen: argparse.Namespace, seed: int) -> report.Entry:
+def _run(console: Console, chosen: argparse.Namespace, seed: int, tested: str) -> report.Entry:
     began, rounds = time.monotonic(), list[Round]()
     with yard() as everything:
         for done in campaign(everything, seed, chosen.faults, chosen.a_round, chosen.load):
@@ -48,7 +49,7 @@ def _run(console: Console, chosen: argparse.Namespace, seed: int) -> report.Entr
         show_events(console, everything, report.found(rounds))
         left = list(farewell(everything))
     report.show(console, rounds, everything.missing, left)
-    return report.entry(seed, rounds, left, time.monotonic() - began)
+    return report.entry(tested, seed, rounds, left, time.monotonic() - began)
 
 
 def _parser() -> argparse.ArgumentParser:

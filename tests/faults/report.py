@@ -54,12 +54,14 @@ def found(rounds: Sequence[Round]) -> list[Violation]:
     return [violation for done in rounds for violation in done.found]
 
 
-def entry(seed: int, rounds: Sequence[Round], left: Sequence[Violation], seconds: float) -> Entry:
+def entry(
+    tested: str, seed: int, rounds: Sequence[Round], left: Sequence[Violation], seconds: float
+) -> Entry:
     """One run, as the log has it."""
     hits = sum((done.hits for done in rounds), Counter[str]())
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": commit(),
+        "commit": tested,
         "seed": seed,
         "faults": hits.total(),
         "violations": len(found(rounds)) + len(left),
