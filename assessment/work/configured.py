@@ -26,6 +26,7 @@ def settings_of(config: Path | None, environ: Mapping[str, str]) -> Settings:
             base,
             queue=action.queue or base.queue,
             status_queue=action.status_queue,
+            status_named=True,
             endpoint=action.endpoint,
             region=action.region or base.region,
         )

@@ -24,9 +24,9 @@ _GONE = {"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight"
 class FatalQueueError(SwitchyardError):
     """The queue will not work for us until somebody changes something."""
 
-    def __init__(self, message: str, exit_with: Exit) -> None:
+    def __init__(self, message: str, exit_with: Exit, *, missing: bool = False) -> None:
         super().__init__(message)
-        self.exit_with = exit_with
+        self.exit_with, self.missing = exit_with, missing
 
 
 def fatal(error: Exception, doing: str) -> FatalQueueError | None:
@@ -37,7 +37,7 @@ def fatal(error: Exception, doing: str) -> FatalQueueError | None:
             f"cannot {doing}: the credentials are not accepted ({_said(error)})", Exit.CONFIG
         )
     if code in _MISSING:
-        return FatalQueueError(f"cannot {doing}: there is no such queue ({code})", Exit.CONFIG)
+        return FatalQueueError(f"cannot {doing}: there is no such queue ({code})", Exit.CONFIG, missing=True)
     if code in _DENIED:
         return FatalQueueError(f"cannot {doing}: not allowed ({_said(error)})", Exit.FAILURE)
     return None

@@ -19,6 +19,8 @@ log = get_logger(__name__)
 class Settings:
     queue: str = "nrf_impact_assessment_queue"
     status_queue: str | None = "nrf_impact_assessment_status"
+    status_named: bool = False
+    """Somebody said so: a status queue that is then missing is an error, the default's absence a warning."""
     endpoint: str | None = None
     region: str = "eu-west-2"
     store: str = ""
@@ -75,6 +77,7 @@ def read(environ: Mapping[str, str], fallback: Settings | None = None) -> Settin
     settings = Settings(
         queue=env.text(base.queue, "SQS_QUEUE_NAME"),
         status_queue=environ.get("SQS_STATUS_QUEUE_NAME", base.status_queue) or None,
+        status_named=base.status_named or "SQS_STATUS_QUEUE_NAME" in environ,
         endpoint=env.url("SQS_ENDPOINT") or base.endpoint,
         region=env.text(base.region, "AWS_REGION", "AWS_DEFAULT_REGION"),
         store=env.text(base.store, "SWITCHYARD_STORE"),

@@ -71,10 +71,23 @@ class Worker:
 
     def _open(self) -> None:
         self.queue.find()
-        if self.reporter.queue is not None:
-            self.reporter.queue.find()
+        self._open_status()
         self.state.queue_answers = 1
         log.info("worker started", worker=self.reporter.worker, queue_name=self.queue.name)
+
+    def _open_status(self) -> None:
+        """The seeds' environment names no status queue: without one the worker works, and says so once."""
+        if self.reporter.queue is None:
+            return
+        try:
+            self.reporter.queue.find()
+        except FatalQueueError as error:
+            if self.settings.status_named or not error.missing:
+                raise
+            log.warning(
+                "nothing is told of jobs: set SQS_STATUS_QUEUE_NAME", queue_name=self.reporter.queue.name
+            )
+            self.reporter.queue = None
 
     def _once(self) -> None:
         message = self.queue.receive(self.settings.wait, self.settings.visibility)

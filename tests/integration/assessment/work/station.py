@@ -74,9 +74,10 @@ class Station:
         self.workers: list[Worker] = []
         self.heard: list[dict[str, Any]] = []
 
-    def environ(self, port: int, **settings: str) -> dict[str, str]:
+    def environ(self, port: int, **settings: str | None) -> dict[str, str]:
+        """What a worker is given; None takes a variable away."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("SWITCHYARD_", "AWS_", "SQS_"))}
-        return {
+        given = {
             **clean,
             **self._environ,
             "SQS_ENDPOINT": self.part.url,
@@ -91,8 +92,9 @@ class Station:
             "SWITCHYARD_STORE": self.store.url,
             **settings,
         }
+        return {name: value for name, value in given.items() if value is not None}
 
-    def spawn(self, *command: str, **settings: str) -> Worker:
+    def spawn(self, *command: str, **settings: str | None) -> Worker:
         port = free_port()
         log = self.folder / f"worker-{len(self.workers)}.log"
         words = [sys.executable, *(command or TINY)]

@@ -60,6 +60,20 @@ def test_a_missing_queue_is_503_until_seen_and_then_78(station: Station) -> None
     assert worker.process.wait(10) == 78
 
 
+def test_a_status_queue_that_somebody_named_has_to_be_there(station: Station) -> None:
+    worker = station.spawn(SQS_STATUS_QUEUE_NAME="nobody-made-this", FATAL_HOLD_SECONDS="0")
+    assert worker.process.wait(30) == 78
+
+
+def test_the_seeds_environment_is_enough(station: Station) -> None:
+    """It names no status queue: jobs are worked on, and a warning says that nothing is told."""
+    worker = station.spawn(SQS_STATUS_QUEUE_NAME=None)
+    uuid = station.send(do="echo")
+    until(lambda: station.store.size(f"{station.home(uuid)}/end.json") is not None, 30)
+    assert worker.health()[0] == 200
+    assert sum("nothing is told of jobs" in line["event"] for line in worker.lines()) == 1
+
+
 def test_a_queue_that_does_not_answer_is_waited_for(station: Station) -> None:
     worker = station.spawn(SQS_ENDPOINT="http://127.0.0.1:1")
     waiting = "the queue did not answer; waiting"
