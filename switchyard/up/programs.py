@@ -1,6 +1,5 @@
 """The programs that run beside each other, each with a log of its own; none outlives us."""
 
-import ctypes
 import os
 import signal
 import socket
@@ -13,9 +12,6 @@ from typing import Self
 
 from switchyard.errors import AddressInUse, SwitchyardError
 from switchyard.up import orphans
-
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Programs:
@@ -31,12 +27,11 @@ class Programs:
         """Start `python -m words`."""
         with (self._logs / f"{name}.log").open("ab") as log:
             self._running[name] = subprocess.Popen(  # noqa: S603 - our own programs
-                [sys.executable, "-m", *words],
+                [sys.executable, "-m", "switchyard.up.bound", str(os.getpid()), *words],
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                preexec_fn=_with_parent,  # noqa: PLW1509 - no thread of ours runs while programs are started
                 start_new_session=True,
             )
 
@@ -87,8 +82,3 @@ def refuse_used_port(port: int) -> None:
         socket.create_server(("127.0.0.1", port)).close()
     except OSError as error:
         raise AddressInUse(f"port {port} on 127.0.0.1 is in use: choose another with --port") from error
-
-
-def _with_parent() -> None:
-    """In the child, before it becomes the program: end when our parent does, however it ends."""
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

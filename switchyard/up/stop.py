@@ -10,7 +10,7 @@ from switchyard.runtime.signals import handled
 class Stop:
     """While entered, the first signal raises KeyboardInterrupt; `check` raises it where it was lost.
 
-    It is lost where Python swallows it, as in what runs around a fork.
+    It is lost where Python swallows exceptions, as in a destructor.
     """
 
     def __init__(self) -> None:

@@ -1,0 +1,27 @@
+"""Runs a program that ends when its parent does, however that ends: `… switchyard.up.bound PARENT MODULE …`.
+
+The program asks for it itself, and not its parent between fork and exec: a signal that comes just then would
+run its handler in the child too.
+"""
+
+import ctypes
+import os
+import runpy
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1
+
+
+def main(parent: int, module: str) -> None:
+    """Bind this process to `parent`, then become the program."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        return  # it ended before we asked
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    _, given, name, *_ = sys.argv
+    del sys.argv[1:3]
+    main(int(given), name)
