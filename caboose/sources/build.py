@@ -1,4 +1,8 @@
-"""The sources that a configuration asks for: one for each place, however many action names share it."""
+"""The sources that a configuration asks for: one for each place, however many action names share it.
+
+The packages for AWS and Kubernetes take long to import, and most cabooses need one of them or none: a source
+is imported when it is asked for.
+"""
 
 import os
 import socket
@@ -7,9 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from caboose.source import Source
-from caboose.sources.cirrus import CirrusSource
 from caboose.sources.local import LocalSource
-from caboose.sources.sqs import SqsSource
 from switchyard.config.actions.argo import ArgoAction
 from switchyard.config.actions.base import Action
 from switchyard.config.actions.cirrus import CirrusAction
@@ -61,11 +63,19 @@ def _local(config: Config, shard: Shard) -> list[Served]:
 
 def _sqs(config: Config, store: Store) -> list[Served]:
     groups = _grouped(config, SqsAction, lambda each: (each.endpoint, each.region, each.status_queue))
+    if not groups:
+        return []
+    from caboose.sources.sqs import SqsSource  # noqa: PLC0415
+
     return [Served(SqsSource(action, store), names) for action, names in groups]
 
 
 def _cirrus(config: Config, shard: Shard) -> list[Served]:
     groups = _grouped(config, CirrusAction, lambda each: (each.endpoint, each.region, each.queue))
+    if not groups:
+        return []
+    from caboose.sources.cirrus import CirrusSource  # noqa: PLC0415
+
     return [
         Served(CirrusSource(action, _machines(config, names), shard), names, silent=action.describe_after)
         for action, names in groups
@@ -76,7 +86,6 @@ def _argo(config: Config, shard: Shard, store: Store) -> list[Served]:
     groups = _grouped(config, ArgoAction, lambda each: (each.kubeconfig, each.context, each.namespace))
     if not groups:
         return []
-    # The Kubernetes packages take long to import, and most cabooses of one machine need none.
     from caboose.lease import Lease  # noqa: PLC0415
     from caboose.sources.argo.source import ArgoSource, Place  # noqa: PLC0415
     from switchyard.cluster.client import Cluster  # noqa: PLC0415
