@@ -89,6 +89,11 @@ test-containers: setup ## the tests marked database, in a container's Postgres a
 	$(PYTEST) -m database tests --postgres=container
 	$(PYTEST) -m database tests --postgres=15
 
+.PHONY: test-often
+test-often: setup ## unit and integration tests again and again, each time in another order (make test-often TIMES=20)
+	@for round in $$(seq $${TIMES:-20}); do seed=$$RANDOM; echo "== round $$round: --randomly-seed=$$seed"; \
+	  $(PYTEST) -q --randomly-seed=$$seed tests/unit tests/integration || exit 1; done
+
 .PHONY: bench faults
 bench: setup ## every figure beside its peers or its floor, results/bench.json (an hour; QUICK=1 minutes; ONLY=ledger.bulk)
 	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(WORDS),--words "$(WORDS)")
