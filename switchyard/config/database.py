@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from switchyard.config.model import Model
 from switchyard.config.secrets import SecretOrText, SecretRef
 from switchyard.config.units import Interval
 
+SCHEMA = "switchyard"
 _PASSWORD = re.compile(r"(?i)://[^/@]*:[^/@]*@|[?&\s]password\s*=|^\s*password\s*=")
 
 
@@ -23,13 +24,25 @@ def _no_password(value: SecretRef | str) -> SecretRef | str:
     return value
 
 
+def _the_one_schema(value: str) -> str:
+    if value != SCHEMA:
+        raise ValueError(
+            f"the ledger's schema is always {SCHEMA}: its functions and roles are named with it; "
+            "put a second ledger into a second database"
+        )
+    return value
+
+
+_ONE = WithJsonSchema({"const": SCHEMA})
+
+
 class Database(Model):
     """The one database. What is not given here comes from libpq's own PG* variables."""
 
     url: Annotated[SecretOrText, AfterValidator(_no_password)] | None = None
     """A reference like env:DATABASE_URL, or an address without a password; without it, PG* alone."""
-    schema_name: Annotated[str, Field(alias="schema", pattern=r"^[a-z_][a-z0-9_]{0,62}$")] = "switchyard"
-    """The schema of the ledger."""
+    schema_name: Annotated[str, Field(alias="schema"), AfterValidator(_the_one_schema), _ONE] = SCHEMA
+    """The schema of the ledger, always `switchyard`; a second ledger goes into a second database."""
     connect_timeout: Interval = 10.0
     """How long one attempt to connect may take."""
 

@@ -65,7 +65,12 @@ HTTP = "actions:\n  w:\n    type: http\n    request: {url: 'https://a.example'}\
         ("log: {level: inf}", "1:7", "log.level", "did you mean 'info'?"),
         ("store: /var/lib", "1:1", "store", "file:///var/lib/switchyard or s3://"),
         ("store: s3://", "1:1", "store", "a store is written like"),
-        ("database: {schema: Bad-Name}", "1:12", "database.schema", "is not written right"),
+        (
+            "database: {schema: other}",
+            "1:12",
+            "database.schema",
+            "put a second ledger into a second database",
+        ),
         ("database: {url: nonsense}", "1:12", "database.url", "a database is written like"),
         ("workers: {beat: 20s}", "1:1", "workers", "lost_after must be at least twice beat"),
         ("correlation_header: 'a b'", "1:1", "correlation_header", "is not written right"),

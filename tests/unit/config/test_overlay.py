@@ -25,7 +25,7 @@ def test_the_order_of_sources() -> None:
         ("SWITCHYARD_STORE", "s3://b/p", ("store",)),
         ("switchyard_conductor__poll", "7s", ("conductor", "poll")),
         ("SWITCHYARD_CONDUCTOR__HEALTH__PORT", "0", ("conductor", "health", "port")),
-        ("SWITCHYARD_DATABASE__SCHEMA", "other", ("database", "schema_name")),
+        ("SWITCHYARD_DATABASE__SCHEMA", "switchyard", ("database", "schema_name")),
         ("SWITCHYARD_CORRELATION_HEADER", "x-request-id", ("correlation_header",)),
     ],
 )
