@@ -1,10 +1,11 @@
 """Opening a session that claims may be made on: a primary, reached directly, with short limits."""
 
-import psycopg
+import asyncio
 
 from conductor.session import Session
 from switchyard.errors import DatabaseUnavailable, NotDirect
 from switchyard.ledger.connect import connect
+from switchyard.ledger.pooling import Reach, reached
 from switchyard.ledger.queries import query
 
 BACKEND = query("conductor", "backend")
@@ -44,35 +45,6 @@ async def open_session(url: str, name: str) -> Session:
 
 
 async def refuse_pooling(url: str) -> None:
-    """NotDirect where statements of one connection may run in several server sessions.
-
-    Behind a proxy the pid that the connection was told differs from the backend's own. Sessions that are
-    pooled whole are fine; so see whether another client can take our backend between two of our statements.
-    """
-    first = await open_session(url, "probe")
-    try:
-        [[backend, _]] = await first.rows(BACKEND)
-        if backend != first.announced_pid and backend != await _again_among_others(url, first):
-            raise NotDirect(POOLED)
-    except psycopg.Error as error:
-        if (error.sqlstate or "")[:2] in ("26", "42"):  # a prepared statement that another session has
-            raise NotDirect(POOLED) from error
-        raise
-    finally:
-        await first.close()
-
-
-async def _again_among_others(url: str, first: Session) -> int:
-    """The backend that `first` gets while others hold transactions open."""
-    others: list[Session] = []
-    try:
-        for _ in range(2):
-            others.append(await open_session(url, "probe"))
-            await others[-1].begin()
-        [[again, _]] = await first.rows(BACKEND)
-    except (psycopg.Error, DatabaseUnavailable) as error:
-        raise NotDirect(POOLED) from error
-    finally:
-        for other in others:
-            await other.close()
-    return int(again)
+    """NotDirect where statements of one connection may run in several server sessions."""
+    if await asyncio.to_thread(reached, url) is Reach.TRANSACTIONS:
+        raise NotDirect(POOLED)

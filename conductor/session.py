@@ -31,7 +31,6 @@ from conductor.wire import Wire
 from switchyard.errors import DatabaseUnavailable
 from switchyard.ledger.queries import query
 
-BEGIN = query("conductor", "begin")
 PING = query("conductor", "ping")
 ANSWER_WITHIN = 3.0
 ROUND_TRIP_EVERY = 1.0
@@ -54,15 +53,6 @@ class Session:
         self._rests: asyncio.Event | None = None
         register(connection)
         self._wire = Wire(connection, self._heard, self._ended)
-
-    @property
-    def announced_pid(self) -> int:
-        """The backend's pid as the server, or a proxy before it, announced it."""
-        return self._connection.info.backend_pid
-
-    async def begin(self) -> None:
-        """Leave a transaction open, to see who else gets this backend."""
-        await self.rows(BEGIN)
 
     @property
     def lost(self) -> str | None:

@@ -1,7 +1,7 @@
 """`switchyard retrigger`, `cancel`, `pause`, `resume`, `dismiss`: decisions, each with who and why."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from switchyard.status import ENDS, Status
 
 Uuids = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[ACTION]...", help="Ids of actions; or choose by filters.", show_default=False),
+    typer.Argument(metavar="ACTION", help="Ids of actions; or choose by filters.", show_default=False),
 ]
 Reason = Annotated[
     str, typer.Option("--reason", "-m", help="Why; it is kept with the action.", prompt="Why?")
@@ -33,58 +33,51 @@ RETRIGGERABLE = tuple(sorted(ENDS - {Status.SUCCESSFUL}))
 CANCELABLE = tuple(sorted(set(Status) - ENDS - {Status.INFO}))
 
 
-def retrigger(
-    uuids: Uuids = None,
-    *,
-    reason: Reason,
-    config: ConfigFile = None,
-    name: filters.Name = None,
-    workflow: filters.WorkflowName = None,
-    status: filters.StatusNames = None,
-    correlation_id: filters.CorrelationId = None,
-    since: filters.Since = None,
-    until: filters.Until = None,
-    who: Actor = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-    as_json: AsJson = False,
-) -> None:
+def _decision(verb: str, possible: tuple[str, ...], help_text: str) -> Callable[..., None]:
+    """A command that decides about actions, named or chosen by filters."""
+
+    def command(
+        uuids: Uuids = None,
+        *,
+        reason: Reason,
+        config: ConfigFile = None,
+        name: filters.Name = None,
+        workflow: filters.WorkflowName = None,
+        status: filters.StatusNames = None,
+        correlation_id: filters.CorrelationId = None,
+        since: filters.Since = None,
+        until: filters.Until = None,
+        who: Actor = None,
+        dry_run: DryRun = False,
+        yes: Yes = False,
+        as_json: AsJson = False,
+    ) -> None:
+        chosen = filters.chosen(name, workflow, status, correlation_id, since, until)
+        with connected(config) as connection:
+            rows = _chosen(connection, uuids, chosen, possible)
+            if _agreed(verb, rows, dry_run, yes or bool(uuids), as_json):
+                _decide(connection, verb, rows, who, reason, as_json)
+
+    command.__doc__ = help_text
+    return command
+
+
+retrigger = _decision(
+    "retrigger",
+    RETRIGGERABLE,
     """Run actions again that ended without success, each as a new run.
 
     Example: switchyard retrigger --name webhook --status failed --since 1d -m "partner is back" --dry-run
-    """
-    chosen = filters.chosen(name, workflow, status, correlation_id, since, until)
-    with connected(config) as connection:
-        rows = _chosen(connection, uuids, chosen, RETRIGGERABLE)
-        if _agreed("retrigger", rows, dry_run, yes or bool(uuids), as_json):
-            _decide(connection, "retrigger", rows, who, reason, as_json)
-
-
-def cancel(
-    uuids: Uuids = None,
-    *,
-    reason: Reason,
-    config: ConfigFile = None,
-    name: filters.Name = None,
-    workflow: filters.WorkflowName = None,
-    status: filters.StatusNames = None,
-    correlation_id: filters.CorrelationId = None,
-    since: filters.Since = None,
-    until: filters.Until = None,
-    who: Actor = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-    as_json: AsJson = False,
-) -> None:
+    """,
+)
+cancel = _decision(
+    "cancel",
+    CANCELABLE,
     """End actions that have not ended; what runs at a backend is stopped there.
 
     Example: switchyard cancel 0197a0f3-8c1e-7a3b-9d2e-1f4c5b6a7d8e --reason "wrong input"
-    """
-    chosen = filters.chosen(name, workflow, status, correlation_id, since, until)
-    with connected(config) as connection:
-        rows = _chosen(connection, uuids, chosen, CANCELABLE)
-        if _agreed("cancel", rows, dry_run, yes or bool(uuids), as_json):
-            _decide(connection, "cancel", rows, who, reason, as_json)
+    """,
+)
 
 
 def pause(name: str, *, reason: Reason, config: ConfigFile = None, who: Actor = None) -> None:

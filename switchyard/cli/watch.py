@@ -25,9 +25,7 @@ from switchyard.runtime.exit import Exit
 def watch(
     uuids: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[ACTION]...", help="Ids; without any, the newest actions.", show_default=False
-        ),
+        typer.Argument(metavar="ACTION", help="Ids; without any, the newest actions.", show_default=False),
     ] = None,
     config: ConfigFile = None,
     every: Annotated[float, typer.Option(min=0.1, help="Seconds between looks.")] = 0.5,

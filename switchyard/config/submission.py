@@ -1,7 +1,5 @@
 """Whether something may be submitted: refused here by the field that is wrong, before anything is written."""
 
-import json
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,12 +9,10 @@ from switchyard.config.callbacks import Callback
 from switchyard.config.config import Config
 from switchyard.config.crosscheck import check_callback
 from switchyard.config.explain import explain
+from switchyard.config.jsonb import unfit
 from switchyard.config.nearest import nearest
 from switchyard.config.parts import parts_of
-from switchyard.config.problems import Path, Problem
-
-LARGEST = 1024 * 1024
-DEEPEST = 200
+from switchyard.config.problems import Problem
 
 
 def check_submission(
@@ -26,7 +22,7 @@ def check_submission(
     problems = list(_names(config, action_name, workflow))
     problems += _parameters(config, workflow, parameters)
     if callbacks is not None:
-        problems += _fit(callbacks, "callbacks") or _callbacks(config, callbacks)
+        problems += unfit(callbacks, "callbacks") or _callbacks(config, callbacks)
     return problems
 
 
@@ -65,51 +61,7 @@ def _parameters(config: Config, workflow: str | None, parameters: Any) -> list[P
     known = config.workflows.get(workflow) if workflow is not None else None
     schema = known.input_schema if known is not None else None
     met = schema.problems(parameters, ("parameters",)) if schema is not None else ()
-    return _fit(parameters, "parameters") or list(met)
-
-
-def _fit(value: Any, field: str) -> list[Problem]:
-    """What keeps a value from being stored as jsonb: its content, else its size."""
-    unfit = list(_unfit(value, (field,)))
-    size = 0 if unfit else len(json.dumps(value, ensure_ascii=False).encode())
-    if size > LARGEST:
-        message = (
-            f"{size} bytes of JSON, where {LARGEST} are allowed: put the data into the store, send its key"
-        )
-        return [Problem((field,), message)]
-    return unfit
-
-
-def _unfit(value: Any, path: Path) -> Iterator[Problem]:
-    if len(path) > DEEPEST:
-        yield Problem(path[:1], f"nested more than {DEEPEST} levels deep")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _unfit_text(key, path)
-            yield from _unfit(item, (*path, str(key)))
-    elif isinstance(value, list | tuple):
-        for number, item in enumerate(value):
-            yield from _unfit(item, (*path, number))
-    elif isinstance(value, str):
-        yield from _unfit_text(value, path)
-    else:
-        yield from _unfit_scalar(value, path)
-
-
-def _unfit_text(text: Any, path: Path) -> Iterator[Problem]:
-    if not isinstance(text, str):
-        yield Problem(path, "has a key that is no text")
-    elif "\0" in text:
-        yield Problem(path, "has a NUL character, which Postgres cannot store")
-    elif any(0xD800 <= ord(character) <= 0xDFFF for character in text):
-        yield Problem(path, "has half of a surrogate pair, which is no text")
-
-
-def _unfit_scalar(value: Any, path: Path) -> Iterator[Problem]:
-    if isinstance(value, float) and not math.isfinite(value):
-        yield Problem(path, "is not a finite number, which JSON cannot hold")
-    elif value is not None and not isinstance(value, bool | int | float):
-        yield Problem(path, f"is a {type(value).__name__}, which JSON cannot hold")
+    return unfit(parameters, "parameters") or list(met)
 
 
 def _callbacks(config: Config, callbacks: Any) -> list[Problem]:

@@ -1,4 +1,9 @@
-"""Texts and documents made fit for Postgres: no NUL, no lone surrogates, JSON that jsonb takes."""
+"""Texts and documents made fit for Postgres: no NUL, no lone surrogates, JSON that jsonb takes.
+
+`document` keeps all that it is given, for what others rely on, like the parameters of a callback. `detail` is
+bounded, for what an event says to people. Depth ends alike in both, where that of a submission does, and
+well before the stacks of Python and Postgres end.
+"""
 
 import json
 import math
@@ -6,8 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 LONGEST_TEXT = 8_192
-DEEPEST = 500
+LONGEST_DETAIL = 65_536
+DEEPEST = 200
 _CUT = " […]"
+_SHORT = 1_024
 
 
 def text(value: str, longest: int = LONGEST_TEXT) -> str:
@@ -19,6 +26,29 @@ def text(value: str, longest: int = LONGEST_TEXT) -> str:
 def document(value: Any) -> str:
     """JSON text that jsonb takes, whatever the value holds; nothing in it is cut but endless depth."""
     return json.dumps(_plain(value, 0), ensure_ascii=False, allow_nan=False)
+
+
+def detail(value: Mapping[str, Any]) -> str | None:
+    """The same for an event's detail: None where there is nothing to say, cut where it is too long."""
+    if not value:
+        return None
+    try:
+        written = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        return _cut(document(value))
+    return written if _is_clean(written) else _cut(document(value))
+
+
+def _is_clean(written: str) -> bool:
+    """Short and plain, as nearly every detail is: nothing in it can be too long, too deep, or no Unicode."""
+    shallow = written.count("{") + written.count("[") <= DEEPEST
+    return len(written) <= _SHORT and written.isascii() and shallow and "\\u0000" not in written
+
+
+def _cut(written: str) -> str:
+    if len(written) <= LONGEST_DETAIL:
+        return written
+    return json.dumps({"cut": text(written, _SHORT), "length": len(written)}, ensure_ascii=False)
 
 
 def _fit(value: str) -> str:

@@ -1,15 +1,14 @@
 """What could keep a database from serving, each with what to do about it."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from psycopg import Connection
 from psycopg.rows import DictRow
 
-from switchyard.ledger.connect import connect_sync
+from switchyard.ledger.pooling import Reach, reached
 from switchyard.ledger.queries import query
 
 OLDEST, NEWEST = 15, 18
@@ -29,23 +28,21 @@ class Finding:
 
 def examine(connection: Connection[DictRow], url: str) -> Iterator[Finding]:
     """Every finding, the server first; what a missing ledger makes pointless is left out."""
+    before = time.time()
     server = _row(connection, "server")
     yield from _server(server)
-    yield _clock(connection)
-    yield _direct(connection, url)
+    yield _clock(server["clock"] - (before + time.time()) / 2)
+    yield _direct(url)
     migrations = _migrations(url)
     yield migrations
     if migrations.state != "good":
         return
-    checks: list[Callable[[Connection[DictRow], DictRow], Finding]] = [
-        _roles,
-        _partitions,
-        _locks,
-        _configurations,
-        _old_transactions,
-    ]
-    for check in checks:
-        yield check(connection, server)
+    workers = _row(connection, "workers")
+    yield _roles(connection)
+    yield _partitions(connection)
+    yield _locks(server, workers["slots"])
+    yield _configurations(workers["configurations"])
+    yield _old_transactions(connection)
 
 
 def _server(row: DictRow) -> Iterator[Finding]:
@@ -76,10 +73,7 @@ def _server(row: DictRow) -> Iterator[Finding]:
         yield Finding("durability", "warning", found, advice)
 
 
-def _clock(connection: Connection[DictRow]) -> Finding:
-    before = time.time()
-    row = _row(connection, "server")
-    skew = row["clock"] - (before + time.time()) / 2
+def _clock(skew: float) -> Finding:
     if abs(skew) <= MOST_SKEW:
         return Finding("clock", "good", f"{skew:+.3f} s from this machine's")
     return Finding(
@@ -90,29 +84,15 @@ def _clock(connection: Connection[DictRow]) -> Finding:
     )
 
 
-def _direct(connection: Connection[DictRow], url: str) -> Finding:
-    """Behind a proxy the process id that we were told is not the backend's own."""
-    backend = _row(connection, "server")["pid"]
-    if backend == connection.info.backend_pid:
-        return Finding("connection", "good", "direct")
-    if _taken_by_another(url, backend):
-        found, advice = (
-            "a transaction-pooling proxy is in between",
-            "connect directly: locks belong to a session",
-        )
-        return Finding("connection", "bad", found, advice)
-    return Finding("connection", "good", "through a proxy that pools whole sessions")
-
-
-def _taken_by_another(url: str, backend: int) -> bool:
-    """Whether another client's transaction runs in our backend while we hold our connection."""
-    with ExitStack() as stack:
-        for _ in range(3):
-            other = stack.enter_context(connect_sync(url, application_name="switchyard doctor"))
-            stack.enter_context(other.transaction())
-            if other.execute("select pg_backend_pid()").fetchall() == [(backend,)]:
-                return True
-    return False
+def _direct(url: str) -> Finding:
+    match reached(url):
+        case Reach.DIRECT:
+            return Finding("connection", "good", "direct")
+        case Reach.SESSIONS:
+            return Finding("connection", "good", "through a proxy that pools whole sessions")
+        case Reach.TRANSACTIONS:
+            found = "a transaction-pooling proxy is in between"
+            return Finding("connection", "bad", found, "connect directly: locks belong to a session")
 
 
 def _migrations(url: str) -> Finding:
@@ -129,7 +109,7 @@ def _migrations(url: str) -> Finding:
     )
 
 
-def _roles(connection: Connection[DictRow], _: DictRow) -> Finding:
+def _roles(connection: Connection[DictRow]) -> Finding:
     rows = connection.execute(query("doctor", "roles")).fetchall()
     mine = [row["role"] for row in rows if row["member"]]
     if mine:
@@ -142,7 +122,7 @@ def _roles(connection: Connection[DictRow], _: DictRow) -> Finding:
     )
 
 
-def _partitions(connection: Connection[DictRow], _: DictRow) -> Finding:
+def _partitions(connection: Connection[DictRow]) -> Finding:
     row = _row(connection, "partitions")
     if not row["now_covered"]:
         return Finding(
@@ -161,9 +141,8 @@ def _partitions(connection: Connection[DictRow], _: DictRow) -> Finding:
     return Finding("partitions", "good", f"{row['days']:.1f} days ahead")
 
 
-def _locks(connection: Connection[DictRow], server: DictRow) -> Finding:
+def _locks(server: DictRow, slots: int) -> Finding:
     room = server["connections"] * server["locks_per_transaction"] // 4
-    slots = _row(connection, "slots")["slots"]
     found = f"{slots:,} of {room:,} advisory locks that are safe may be in use"
     if slots <= room:
         return Finding("locks", "good", found)
@@ -175,8 +154,7 @@ def _locks(connection: Connection[DictRow], server: DictRow) -> Finding:
     )
 
 
-def _configurations(connection: Connection[DictRow], _: DictRow) -> Finding:
-    count = _row(connection, "slots")["configurations"]
+def _configurations(count: int) -> Finding:
     if count <= 1:
         return Finding(
             "configuration", "good", "the running workers share one" if count else "no worker is running"
@@ -189,7 +167,7 @@ def _configurations(connection: Connection[DictRow], _: DictRow) -> Finding:
     )
 
 
-def _old_transactions(connection: Connection[DictRow], _: DictRow) -> Finding:
+def _old_transactions(connection: Connection[DictRow]) -> Finding:
     rows = connection.execute(query("doctor", "readers")).fetchall()
     if not rows:
         return Finding("transactions", "good", "none has been open for long")

@@ -1,7 +1,5 @@
 """What is asked for, checked before it is sent: the same for one action and for thousands."""
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -9,10 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from switchyard.config.config import Config
+from switchyard.config.jsonb import jsonb
 from switchyard.errors import BadInput
-
-MOST_BYTES = 1024 * 1024
-_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # the escape itself, not a text that spells it
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +52,11 @@ class Submission:
 
     def parameters_json(self) -> str:
         """The parameters as Postgres takes them."""
-        return json_of("parameters", dict(self.parameters))
+        return jsonb(dict(self.parameters), "parameters")
 
     def callbacks_json(self) -> str | None:
         """The callbacks as Postgres takes them."""
-        return None if self.callbacks is None else json_of("callbacks", [dict(c) for c in self.callbacks])
+        return None if self.callbacks is None else jsonb([dict(c) for c in self.callbacks], "callbacks")
 
     def request(self) -> dict[str, Any]:
         """The arguments of the SQL function `submit`, by name."""
@@ -75,28 +71,6 @@ class Submission:
             "parent_uuid": self.parent_uuid,
             "callbacks": self.callbacks_json(),
         }
-
-
-def json_of(field_name: str, value: object) -> str:
-    """JSON that jsonb takes, or BadInput that names the field."""
-    try:
-        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadInput(f"{field_name}: is no JSON ({error})") from error
-    if len(text) > MOST_BYTES:
-        raise BadInput(f"{field_name}: {len(text):,} bytes, of {MOST_BYTES:,} that are allowed")
-    if _NUL.search(text):
-        raise BadInput(f"{field_name}: holds a NUL character, which Postgres cannot store")
-    if "\\ud" in text.lower():
-        _check_surrogates(field_name, text)
-    return text
-
-
-def _check_surrogates(field_name: str, text: str) -> None:
-    try:
-        json.dumps(json.loads(text), ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise BadInput(f"{field_name}: holds half a surrogate pair, which is no text") from error
 
 
 def _check_text(field_name: str, value: str | None) -> None:

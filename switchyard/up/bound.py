@@ -22,6 +22,6 @@ def main(parent: int, module: str) -> None:
 
 
 if __name__ == "__main__":
-    _, given, name, *_ = sys.argv
+    given, name = sys.argv[1:3]
     del sys.argv[1:3]
     main(int(given), name)

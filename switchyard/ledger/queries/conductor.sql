@@ -57,9 +57,6 @@ select switchyard.give_tokens(%(name)s, %(burst)s::double precision, %(tokens)s)
 -- ping: a round trip
 select 1;
 
--- begin: a transaction that stays open, for the probe of a proxy
-begin;
-
 -- backend: who we are to the server
 select pg_backend_pid(), pg_is_in_recovery();
 

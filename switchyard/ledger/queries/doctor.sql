@@ -4,7 +4,7 @@ select current_setting('server_version') as version, current_setting('server_ver
   current_setting('max_locks_per_transaction')::integer as locks_per_transaction,
   current_setting('synchronous_commit') as synchronous_commit, current_setting('fsync') as fsync,
   current_setting('autovacuum') as autovacuum, current_setting('server_encoding') as encoding,
-  extract(epoch from clock_timestamp())::double precision as clock, pg_backend_pid() as pid;
+  extract(epoch from clock_timestamp())::double precision as clock;
 
 -- roles: which of the four this user has
 select r.role, pg_has_role(current_user, r.role, 'member') as member
@@ -16,7 +16,7 @@ select coalesce(extract(epoch from max(ends_at) - now()) / 86400, -1)::double pr
   coalesce(bool_or(starts_at <= now() and now() < ends_at), false) as now_covered
 from switchyard.partition_span;
 
--- slots: locks that the running workers may hold together
+-- workers: locks that the running ones may hold together, and how many configurations they have
 select coalesce(sum(slots), 0)::integer as slots, count(distinct config_hash)::integer as configurations
 from switchyard.worker where ended_at is null and lost_at is null;
 

@@ -92,7 +92,7 @@ async def test_closing_a_session_that_ended_does_not_deafen_the_one_that_got_its
 ) -> None:
     """A worker closes what it lost some time after it lost it; by then the number may be another's."""
     number = session._connection.fileno()
-    yard.database.execute("select pg_terminate_backend(%s)", session.announced_pid)
+    yard.database.execute("select pg_terminate_backend(%s)", session._connection.info.backend_pid)
     await eventually(lambda: session.lost)
     other = await open_session(yard.database.url, NAME)
     try:

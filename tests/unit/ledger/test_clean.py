@@ -1,4 +1,4 @@
-"""Whatever a handler says, what is written is text that Postgres takes."""
+"""Whatever a handler or a source says, what is written is text that Postgres takes."""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conductor import clean
+from switchyard.ledger import clean
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
@@ -48,3 +48,16 @@ def test_a_deep_detail_ends() -> None:
     deep: dict[str, Any] = {}
     deep["again"] = deep
     assert clean.detail(deep) is not None
+
+
+def test_a_document_is_kept_whole_however_long() -> None:
+    given = {"body": ["x" * 1000] * 1000, "deep": json.loads("[" * 199 + "]" * 199)}
+    assert json.loads(clean.document(given)) == given
+
+
+@given(st.dictionaries(st.text() | surrogates, anything | surrogates))
+def test_documents_become_json_without_escaped_nul(value: dict[str, Any]) -> None:
+    written = clean.document(value)
+    assert "\\u0000" not in written
+    written.encode("utf-8")
+    json.loads(written, parse_constant=lambda name: 1 / 0)

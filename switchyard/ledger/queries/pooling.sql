@@ -1,0 +1,2 @@
+-- backend: the process that serves us now
+select pg_backend_pid();
