@@ -7,15 +7,14 @@
 --
 -- Per statement, in one of two ways. Both lock threads in uuid order, so that two statements never deadlock.
 --
--- At once, where each event moves or ends a thread of its own and they come in uuid order, as a conductor's do: one
--- UPDATE whose WHERE is the verdict. It needs no lock beforehand: where it has to wait for somebody's transaction,
--- Postgres evaluates the same WHERE and SET again over that thread as it then is and the same single event. Should one
--- event do anything but move or end, the attempt is rolled back with its locks, and all go the other way.
+-- At once, where each of many events moves or ends a thread of its own: one UPDATE whose WHERE is the verdict. It needs no
+-- lock beforehand: where it has to wait for somebody's transaction, Postgres evaluates the same WHERE and SET again over
+-- the thread as it then is and the same event. Should fewer threads have been updated than there are events, the attempt is
+-- rolled back with its locks.
 --
--- One by one, for all else: first lock the threads concerned; then judge in a new statement, which sees what the lock
--- waited for. Several events of one thread in one statement take turns in event_id order, as if each had come by itself.
--- Here the lock has to come first: judged without it, two events for one thread that commit at the same time both go by
--- the state before them, and the later one wins whatever its rank.
+-- One by one, for all else: lock the thread, then judge what the lock waited for. Several events of one thread in one
+-- statement take turns in event_id order, as if each had come by itself. Judged without the lock, two events for one thread
+-- that commit at the same time would both go by the state before them, and the later one win whatever its rank.
 
 -- A hash of what was asked for; the correlation id is who asked, not what.
 create function switchyard.content_of(a switchyard.action) returns bytea
@@ -91,41 +90,38 @@ create function switchyard.judge(
 $$;
 comment on function switchyard.judge is 'What an event does to a thread in that state.';
 
--- Plans are pinned: the transition table's size is not known when they are made, and they flip at a thousand rows.
+-- Plans are pinned: the transition table's size is not known when they are made, and they flip at a thousand rows. They
+-- are generic: planning an update of partitions anew for each event takes longer than the update.
 create function switchyard.event_rolls_up() returns trigger
 language plpgsql security definer
-set search_path = switchyard, pg_temp set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
   events bigint;
-  at_once boolean;
   moved bigint;
-  turns integer;
-  threads integer;
-  locked integer;
   processable text[];
-  marked uuid[];
-  marked_ids bigint[];
-  marked_ignored boolean[];
-  marked_runs integer[];
-  marked_attempts integer[];
+  event switchyard.event;
+  thread switchyard.thread;
+  given boolean;
+  verdict text;
 begin
-  select count(*), bool_and(f.whole and f.action_uuid > f.before) is not false into events, at_once
-  from (select f.action_uuid, lag(f.action_uuid) over () as before,
-      f.status <> 'INFO' and f.run is not null and f.attempt is not null as whole from fresh f) as f;
-  if at_once then
+  select count(*) into events from fresh;
+  if events > 1 then
     begin
       with moved as (
         update switchyard.thread t set
-          status = f.status, attempt = f.attempt,
-          next_attempt_after = case when f.status = 'BACKOFF' then f.event_time + make_interval(secs => coalesce(f.retry_seconds, 0)) end,
+          status = e.status, attempt = e.attempt,
+          next_attempt_after = case when e.status = 'BACKOFF' then e.event_time + make_interval(secs => coalesce(e.retry_seconds, 0)) end,
           started_at = coalesce(t.started_at, now()),
-          ended_at = case when f.status >= 'SUCCESSFUL' then now() end,
-          last_update = now(), error = f.error, note = f.detail ->> 'note',
-          needs_review = f.status > 'SUCCESSFUL' and f.status <> 'CANCELED',
-          callbacks_due = f.status >= 'SUCCESSFUL' and t.calls_back
-        from fresh f
-        where t.action_uuid = f.action_uuid and t.run = f.run and t.status < 'SUCCESSFUL'
-          and (f.status >= 'SUCCESSFUL' or (f.attempt, f.status) > (t.attempt, t.status))
+          ended_at = case when e.status >= 'SUCCESSFUL' then now() end,
+          last_update = now(), error = e.error, note = e.detail ->> 'note',
+          needs_review = e.status > 'SUCCESSFUL' and e.status <> 'CANCELED',
+          callbacks_due = e.status >= 'SUCCESSFUL' and t.calls_back
+        from (
+          select f.action_uuid, f.status, f.run, f.attempt, f.event_time, f.retry_seconds, f.error, f.detail
+          from fresh f where f.status <> 'INFO' and f.attempt is not null order by f.action_uuid) as e
+        where t.action_uuid = e.action_uuid and t.run = e.run and t.status < 'SUCCESSFUL'
+          and (e.status >= 'SUCCESSFUL' or (e.attempt, e.status) > (t.attempt, t.status))
         returning t.action_uuid, t.action_name, t.status, t.attempt, t.next_attempt_after
       ), gone as (
         delete from switchyard.yard y using moved m where y.action_uuid = m.action_uuid and m.status >= 'SUCCESSFUL'
@@ -136,73 +132,53 @@ begin
       select count(*), array_agg(distinct m.action_name) filter (where m.status in ('PENDING', 'BACKOFF'))
       into moved, processable from moved m;
       if moved < events then
-        raise exception using errcode = 'SY001', message = 'one of these events does not just move or end its thread';
+        raise exception using errcode = 'SY001', message = 'not every event moves or ends a thread of its own';
       end if;
-      if processable is not null then
-        perform switchyard.ring(processable);
-      end if;
-      return null;
+      events := 0;
     exception when sqlstate 'SY001' then
-      null; -- nothing of it was done; now one by one
+      processable := null; -- nothing of it was done: one by one
     end;
   end if;
-  select coalesce(max(f.events), 0), count(*) into turns, threads
-  from (select count(*) as events from fresh f group by f.action_uuid) as f;
-  perform 1 from (select distinct f.action_uuid from fresh f) as f join switchyard.thread t using (action_uuid)
-  order by t.action_uuid for update of t;
-  get diagnostics locked = row_count;
-  if locked <> threads then
-    perform switchyard.refuse(format('event.action_uuid: there is no action %s', f.action_uuid), '23503')
-    from fresh f where not exists (select from switchyard.thread t where t.action_uuid = f.action_uuid) limit 1;
-  end if;
-  for turn in 1..turns loop
-    with due as (
-      select * from (
-        select f.*, case when turns = 1 then 1 else row_number() over (partition by f.action_uuid order by f.event_id) end as place
-        from fresh f) as placed
-      where place = turn
-    ), judged as materialized (
-      select d.event_id, d.action_uuid, d.status, d.event_time, d.error, d.detail, d.retry_seconds,
-        d.run is null or d.attempt is null as defaulted, filled.run, filled.attempt,
-        switchyard.judge(d.action_uuid, d.status, filled.run, filled.attempt, t.status, t.run, t.attempt, t.callbacks_due) as verdict
-      from due d join switchyard.thread t using (action_uuid)
-      cross join lateral (select coalesce(d.run, t.run) as run, coalesce(d.attempt, case when d.run > t.run then 0 else t.attempt end) as attempt) as filled
-    ), moved as (
-      update switchyard.thread t set
-        status = j.status, run = j.run, attempt = j.attempt,
-        tries = case when j.verdict <> 'opens' then t.tries when j.status = 'BACKOFF' then t.tries + 1 else 0 end,
-        next_attempt_after = case when j.status = 'BACKOFF' then j.event_time + make_interval(secs => coalesce(j.retry_seconds, 0)) end,
-        started_at = case when j.verdict = 'opens' then null else coalesce(t.started_at, now()) end,
-        ended_at = case when j.verdict = 'ends' then now() end,
-        last_update = now(), error = j.error, note = j.detail ->> 'note',
-        needs_review = j.status > 'SUCCESSFUL' and j.status <> 'CANCELED',
-        callbacks_due = j.verdict = 'ends' and t.calls_back
-      from judged j
-      where t.action_uuid = j.action_uuid and j.verdict in ('moves', 'ends', 'opens')
-      returning t.action_uuid, t.action_name, t.priority, t.status, t.run, t.attempt, t.next_attempt_after, t.lock_id
-    ), gone as (
-      delete from switchyard.yard y using moved m where y.action_uuid = m.action_uuid and m.status >= 'SUCCESSFUL'
-    ), stays as (
-      insert into switchyard.yard as y (action_uuid, action_name, priority, status, run, attempt, due, lock_id)
-      select m.action_uuid, m.action_name, m.priority, m.status, m.run, m.attempt, m.next_attempt_after, m.lock_id
-      from moved m where m.status < 'SUCCESSFUL'
-      on conflict (action_uuid) do update
-        set status = excluded.status, run = excluded.run, attempt = excluded.attempt, due = excluded.due
-    )
-    select
-      (select array_agg(distinct m.action_name) from moved m where m.status in ('PENDING', 'BACKOFF')),
-      array_agg(j.action_uuid), array_agg(j.event_id), array_agg(j.verdict = 'ignored'), array_agg(j.run), array_agg(j.attempt)
-    into processable, marked, marked_ids, marked_ignored, marked_runs, marked_attempts
-    from judged j where j.defaulted or j.verdict = 'ignored';
-    if marked is not null then
-      update switchyard.event e set ignored = m.ignored, run = m.run, attempt = m.attempt
-      from unnest(marked, marked_ids, marked_ignored, marked_runs, marked_attempts) as m (action_uuid, event_id, ignored, run, attempt)
-      where e.action_uuid = m.action_uuid and e.event_id = m.event_id;
+  for event in select * from fresh f where events > 0 order by f.action_uuid, f.event_id loop
+    select * into thread from switchyard.thread t where t.action_uuid = event.action_uuid for update;
+    if not found then
+      perform switchyard.refuse(format('event.action_uuid: there is no action %s', event.action_uuid), '23503');
     end if;
-    if processable is not null then
-      perform switchyard.ring(processable);
+    given := event.run is not null and event.attempt is not null;
+    event.attempt := coalesce(event.attempt, case when event.run > thread.run then 0 else thread.attempt end);
+    event.run := coalesce(event.run, thread.run);
+    verdict := switchyard.judge(event.action_uuid, event.status, event.run, event.attempt, thread.status, thread.run, thread.attempt, thread.callbacks_due);
+    if verdict in ('moves', 'ends', 'opens') then
+      update switchyard.thread t set
+        status = event.status, run = event.run, attempt = event.attempt,
+        tries = case when verdict <> 'opens' then thread.tries when event.status = 'BACKOFF' then thread.tries + 1 else 0 end,
+        next_attempt_after = case when event.status = 'BACKOFF' then event.event_time + make_interval(secs => coalesce(event.retry_seconds, 0)) end,
+        started_at = case when verdict = 'opens' then null else coalesce(thread.started_at, now()) end,
+        ended_at = case when verdict = 'ends' then now() end,
+        last_update = now(), error = event.error, note = event.detail ->> 'note',
+        needs_review = event.status > 'SUCCESSFUL' and event.status <> 'CANCELED',
+        callbacks_due = verdict = 'ends' and thread.calls_back
+      where t.action_uuid = event.action_uuid returning t.next_attempt_after into thread.next_attempt_after;
+      if verdict = 'ends' then
+        delete from switchyard.yard y where y.action_uuid = event.action_uuid;
+      else
+        insert into switchyard.yard as y (action_uuid, action_name, priority, status, run, attempt, due, lock_id)
+        values (thread.action_uuid, thread.action_name, thread.priority, event.status, event.run, event.attempt, thread.next_attempt_after, thread.lock_id)
+        on conflict (action_uuid) do update
+          set status = excluded.status, run = excluded.run, attempt = excluded.attempt, due = excluded.due;
+      end if;
+      if event.status in ('PENDING', 'BACKOFF') and thread.action_name = any (processable) is not true then
+        processable := processable || thread.action_name;
+      end if;
+    end if;
+    if verdict = 'ignored' or not given then
+      update switchyard.event e set ignored = verdict = 'ignored', run = event.run, attempt = event.attempt
+      where e.action_uuid = event.action_uuid and e.event_id = event.event_id;
     end if;
   end loop;
+  if processable is not null then
+    perform switchyard.ring(processable);
+  end if;
   return null;
 end
 $$;

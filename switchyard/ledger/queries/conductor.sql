@@ -14,20 +14,18 @@ select c.uuids, c.runs, c.attempts, c.lock_ids, c.skipped,
   d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created
 from switchyard.claim(%(name)s, %(wanted)s, %(held)s) as c, switchyard.describe(c.uuids) as d;
 
--- settle: one event for each of many dispatches; in uuid order, for then they are rolled up at once
+-- settle: one event for each of many dispatches
 insert into switchyard.event (action_uuid, status, run, attempt, source, error, retry_seconds, detail)
 select s.action_uuid, s.status::switchyard.status, s.run, s.attempt, 'conductor', s.error, s.retry_seconds, s.detail::jsonb
 from unnest(%(uuids)s::uuid[], %(statuses)s::text[], %(runs)s::integer[], %(attempts)s::integer[],
   %(errors)s::text[], %(retries)s::double precision[], %(details)s::text[])
-  as s (action_uuid, status, run, attempt, error, retry_seconds, detail)
-order by s.action_uuid;
+  as s (action_uuid, status, run, attempt, error, retry_seconds, detail);
 
--- settle_all: the same event for every dispatch of a batch, in uuid order; the attempts are those before it
+-- settle_all: the same event for every dispatch of a batch; the attempts are those before it
 insert into switchyard.event (action_uuid, status, run, attempt, source, error, retry_seconds, detail)
 select c.action_uuid, %(status)s::switchyard.status, c.run, c.attempt + 1, 'conductor', %(error)s::text,
   %(retry_seconds)s::double precision, %(detail)s::jsonb
-from unnest(%(uuids)s::uuid[], %(runs)s::integer[], %(attempts)s::integer[]) as c (action_uuid, run, attempt)
-order by c.action_uuid;
+from unnest(%(uuids)s::uuid[], %(runs)s::integer[], %(attempts)s::integer[]) as c (action_uuid, run, attempt);
 
 -- unlock: give the locks of settled dispatches back
 select switchyard.unlock(%(locks)s);
