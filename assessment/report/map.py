@@ -7,6 +7,7 @@ import shapely
 
 from assessment.arrays import Floats
 from assessment.bundle.bundle import Bundle
+from assessment.polygonal import only_polygons
 from assessment.report import svg
 from assessment.report.background import outlines
 from assessment.report.frame import HEIGHT, WIDTH, Frame, around, round_length
@@ -28,7 +29,7 @@ def draw(results: Results, sites: Sites, bundle: Bundle) -> str:
     under = (
         _gcn(results, bundle, frame, legend)
         if results.assessment == "gcn"
-        else _nutrient(bundle, frame, legend)
+        else _nutrient(bundle, sites, frame, legend)
     )
     parts += [*under, *_sites(results, sites, frame, legend)]
     parts += [*_scale_bar(frame), *_north(), *_legend(legend, frame.points(shapely.get_coordinates(shown)))]
@@ -40,13 +41,13 @@ def draw(results: Results, sites: Sites, bundle: Bundle) -> str:
     )
 
 
-def _nutrient(bundle: Bundle, frame: Frame, legend: dict[str, str]) -> Iterator[str]:
+def _nutrient(bundle: Bundle, sites: Sites, frame: Frame, legend: dict[str, str]) -> Iterator[str]:
     catchments = outlines(bundle, "nn_catchments", "N2K_Site_N", frame)
     for k, (name, ground) in enumerate(catchments.items()):
         style = f"catchment c{k % CATCHMENT_STYLES}"
         legend[name or "Nutrient catchment"] = style
         yield svg.path(ground, frame, style, name)
-    yield from _names(catchments, frame)
+    yield from _names(catchments, sites, frame)
     for layer, column, style, words in (
         ("wwtw_catchments", "WwTw_ID", "works", "Works' catchment"),
         ("lpa_boundaries", "NAME", "authority", "Planning authority"),
@@ -99,11 +100,15 @@ def _numbers(
         yield svg.text(str(number), (x, y + above), "number")
 
 
-def _names(catchments: Mapping[str, shapely.Geometry], frame: Frame) -> Iterator[str]:
-    """Names of catchments on the ground they cover."""
+def _names(catchments: Mapping[str, shapely.Geometry], sites: Sites, frame: Frame) -> Iterator[str]:
+    """Names of catchments on the ground they cover, where the sites leave room."""
+    taken = shapely.union_all(
+        shapely.box(*shapely.bounds(shapely.buffer(sites.geometry, 25 / frame.scale)).T)
+    )
     for name, ground in catchments.items():
-        if shapely.area(ground) * frame.scale**2 > 12_000:
-            x, y = frame.points(shapely.get_coordinates(_inner(ground)))[0].tolist()
+        free = only_polygons(shapely.difference(ground, taken))
+        if shapely.area(free) * frame.scale**2 > 12_000:
+            x, y = frame.points(shapely.get_coordinates(_inner(free)))[0].tolist()
             yield svg.text(name, (x, y), "name")
 
 
