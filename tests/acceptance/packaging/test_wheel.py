@@ -115,6 +115,13 @@ def test_it_migrates_from_its_own_files(installed: Path, empty_database: str) ->
         assert connection.execute("select count(*) from switchyard.verify()").fetchone() == (0,)
 
 
+def test_up_runs_the_sample_from_its_own_files(installed: Path, tmp_path: Path) -> None:
+    said = run(installed / "switchyard", "up", "--once", "--folder", tmp_path / "place")
+    report = re.search(r"report and map +(\S+)", said)
+    assert report, said
+    assert "<svg" in Path("/", report[1]).read_text()
+
+
 def pins(lock: str) -> dict[str, tuple[str, frozenset[str]]]:
     """Package -> version and hashes."""
     found = {}

@@ -1,6 +1,5 @@
 """Rates, breakers and lost workers, as several instances see them."""
 
-import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -217,7 +216,7 @@ async def test_more_than_one_can_take_wakes_the_peers(yard: Yard) -> None:
     second.gate.clear()
     yard.start(yard.line(first, concurrency=2), poll="1h", backoff_polling_interval="1h")
     yard.start(yard.line(second, concurrency=2), poll="1h", backoff_polling_interval="1h")
-    await asyncio.sleep(0.3)
+    await eventually(lambda: (len(yard.backends()), yard.armed()) == (2, 1))
     yard.submit(4)
     await eventually(lambda: first.flying + second.flying == 4)
     first.gate.set()

@@ -24,6 +24,7 @@ from switchyard.store.s3_client import client
 from tests.parts.aws import AwsPart
 from tests.parts.ports import free_port
 from tests.parts.versitygw import VersityGateway
+from tests.storing import Promises
 
 MIB = 1 << 20
 
@@ -47,12 +48,8 @@ def store(bucket: str, request: pytest.FixtureRequest) -> Store:
     return open_store(f"s3://{bucket}/{request.node.name.replace('[', '-').replace(']', '')}/deep/")
 
 
-def test_an_object_comes_back(store: Store) -> None:
-    assert store.put("executions/a/r1/input.json", b"{}")
-    assert store.get("executions/a/r1/input.json") == b"{}"
-    assert store.size("executions/a/r1/input.json") == 2
-    store.put("executions/a/r1/input.json", b"")
-    assert store.get("executions/a/r1/input.json") == b""
+class TestPromises(Promises):
+    """Those of every store."""
 
 
 def test_odd_keys(store: Store) -> None:
@@ -63,30 +60,6 @@ def test_odd_keys(store: Store) -> None:
         assert again.get(found) == key.encode()
     assert sorted(store.list(""), key=str.encode) == list(store.list(""))
     assert len(list(store.list(""))) == 6
-
-
-def test_write_once_keeps_the_first(store: Store) -> None:
-    assert store.put("a", b"one", if_absent=True)
-    assert not store.put("a", b"two", if_absent=True)
-    assert store.get("a") == b"one"
-
-
-def test_of_many_writers_at_once_exactly_one_wins(store: Store) -> None:
-    barrier = threading.Barrier(12)
-    wins: list[int] = []
-
-    def write(number: int) -> None:
-        barrier.wait()
-        if store.put("race", b"%d" % number * 5000, if_absent=True):
-            wins.append(number)
-
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(wins) == 1
-    assert store.get("race") == b"%d" % wins[0] * 5000
 
 
 class Dull:
@@ -156,11 +129,6 @@ def test_a_large_file_goes_in_parts_and_is_read_piece_by_piece(store: Store, tmp
         assert file.read() == source.read_bytes()[16 * MIB :]
     with pytest.raises(StoreTooLarge, match=f"is {17 * MIB} bytes; at most 100"):
         store.get("large", limit=100)
-
-
-def test_a_missing_source_file_is_named(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="nothing-here"):
-        store.put_file("a", tmp_path / "nothing-here")
 
 
 def test_what_is_not_there(store: Store) -> None:

@@ -20,6 +20,7 @@ from switchyard.errors import (
 from switchyard.store import locate, open_store
 from switchyard.store.file import FileStore
 from switchyard.store.key import TEMPORARY, vet
+from tests.storing import Promises
 
 
 @pytest.fixture
@@ -27,40 +28,8 @@ def store(tmp_path: Path) -> FileStore:
     return FileStore(tmp_path / "store")
 
 
-def test_an_object_comes_back_and_its_folder_is_made(store: FileStore) -> None:
-    assert store.put("executions/a/r1/input.json", b"{}")
-    assert store.get("executions/a/r1/input.json") == b"{}"
-    assert store.size("executions/a/r1/input.json") == 2
-
-
-def test_a_second_write_replaces(store: FileStore) -> None:
-    store.put("a", b"one")
-    assert store.put("a", b"two")
-    assert store.get("a") == b"two"
-
-
-def test_write_once_keeps_the_first(store: FileStore) -> None:
-    assert store.put("a", b"one", if_absent=True)
-    assert not store.put("a", b"two", if_absent=True)
-    assert store.get("a") == b"one"
-
-
-def test_of_many_writers_at_once_exactly_one_wins(store: FileStore) -> None:
-    barrier = threading.Barrier(16)
-    wins: list[int] = []
-
-    def write(number: int) -> None:
-        barrier.wait()
-        if store.put("race/once", b"%d" % number * 10_000, if_absent=True):
-            wins.append(number)
-
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(wins) == 1
-    assert store.get("race/once") == b"%d" % wins[0] * 10_000
+class TestPromises(Promises):
+    """Those of every store."""
 
 
 def test_readers_never_see_a_half_written_object(store: FileStore) -> None:
@@ -90,11 +59,6 @@ def test_a_file_goes_in_and_is_read_piece_by_piece(store: FileStore, tmp_path: P
     with store.open("big/file") as file:
         file.seek(1_000_000)
         assert file.read(16) == source.read_bytes()[1_000_000:1_000_016]
-
-
-def test_a_missing_source_file_is_named(store: FileStore, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="nothing-here: No such file"):
-        store.put_file("a", tmp_path / "nothing-here")
 
 
 def test_what_is_not_there(store: FileStore) -> None:
