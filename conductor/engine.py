@@ -1,6 +1,7 @@
 """The conductor as a process: its crews, its loops, its health, and the configuration they stand on."""
 
 import asyncio
+import gc
 import os
 import socket
 from collections.abc import Collection, Mapping
@@ -69,6 +70,7 @@ class Engine:
         try:
             async with self._health():
                 await self._start(self._config, self._served_names(self._config))
+                gc.freeze()  # what is there by now stays: no collection needs to walk it in mid-dispatch
                 await self._run_loops(desk)
         finally:
             await self._stop_crews()

@@ -69,6 +69,7 @@ class Shift:
         self._bell = Bell(clock, listen_wait=settings.listen_wait, poll=self._poll)
         self._flights = Flights(line.handler, line.action.timeout, self._wake.set)
         self._outbox = Outbox(session, line, registration, clock)
+        self._locks = line.metrics.locks.labels(line.name)
         self._tokens_at = self._rang_at = self._orphans_at = -self._poll
         self._stop_by: float | None = None
         self._drained = self._released = False
@@ -97,12 +98,12 @@ class Shift:
         while not self._over():
             self._wake.clear()
             await self._turn()
-            self._line.metrics.locks.labels(self._line.name).set(self.held)
+            self._locks.set(self.held)
 
     async def abandon(self) -> None:
         """The session is gone: stop every dispatch and drop every outcome."""
         dropped = self._outbox.drop() + await self._flights.abandon()
-        self._line.metrics.locks.labels(self._line.name).set(0)
+        self._locks.set(0)
         if dropped:
             self._line.metrics.abandoned.labels(self._line.name).inc(dropped)
             log.warning("dispatches were abandoned with their session", action=self._line.name, count=dropped)

@@ -1,27 +1,31 @@
 """P2: from the commit of an insert to the handler's entry, everybody on the same server in the same run.
 
-python -m benchmarks.latency --count 200
+    python -m benchmarks.latency [--count 200] [--rounds 2] [--only switchyard river …]
+
+The contestants take turns, round by round. `switchyard` is `conductor run` with a handler that is called for
+each action, `switchyard, batches` the same with one that takes a whole claim, as noop does.
 """
 
 import argparse
 import json
 import statistics
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.latency import ours
 from benchmarks.peers import install
 from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server
+from tests.parts.cache import UnavailableError
 
 PACES = {"every 250 ms": 0.25, "50 a second": 0.02}
-
+OURS = {"switchyard": "noting", "switchyard, batches": "noting_batches"}
 
 Measure = Callable[[str, int, float], Sequence[float]]
 
 
-def peer(command: Sequence[str | Path], cwd: Path | None, *, prepare: bool) -> Measure:
+def peer(command: Sequence[str | Path], cwd: Path | None, *, prepare: bool = False) -> Measure:
     """A program that inserts and handles in one process, and prints the milliseconds."""
 
     def measure(url: str, count: int, every: float) -> list[float]:
@@ -35,46 +39,69 @@ def peer(command: Sequence[str | Path], cwd: Path | None, *, prepare: bool) -> M
     return measure
 
 
-def figures(pace: str, summary: dict[str, dict[str, float]]) -> list[Figure]:
-    """Percentiles of everybody at one pace; ours should be the smallest."""
-    of_these = {name.removesuffix(f", {pace}"): cuts for name, cuts in summary.items() if name.endswith(pace)}
-    found = []
-    for cut in ("p50", "p99"):
-        chart = f"From commit to handler, {pace}, {cut}"
-        best = min(cuts[cut] for name, cuts in of_these.items() if name != "switchyard")
-        found += [Figure(name, cuts[cut], "ms", chart=chart) for name, cuts in of_these.items()]
-        found.append(
-            Figure(f"{cut} beside the best peer", of_these["switchyard"][cut] / best, "x", at_most=1.0)
-        )
+def python_peers() -> dict[str, Measure]:
+    """Those that need a newer Python than ours, where there is one."""
+    try:
+        folder = install.python()
+    except UnavailableError as error:
+        print(f"without the peers in Python: {error}")
+        return {}
+    names = {"oban": "oban_peer.py", "pgqueuer": "pgqueuer_peer.py", "awa": "awa_peer.py"}
+    return {name: peer([folder / "bin" / "python", script], folder) for name, script in names.items()}
+
+
+def contestants() -> dict[str, Measure]:
+    """Everybody, by name."""
+    return {
+        **{name: ours.measured(kind) for name, kind in OURS.items()},
+        "river": peer([install.river()], None, prepare=True),
+        "graphile-worker": peer(["node", "graphile.mjs"], install.node()),
+        **python_peers(),
+    }
+
+
+def measure_all(
+    everybody: Mapping[str, Measure], count: int, rounds: int
+) -> dict[str, dict[str, list[float]]]:
+    """Milliseconds by pace and contestant."""
+    found: dict[str, dict[str, list[float]]] = {pace: {name: [] for name in everybody} for pace in PACES}
+    with server() as on:
+        for number in range(rounds):
+            for pace, every in PACES.items():
+                for name, measure in everybody.items():
+                    values = measure(fresh(on), count, every)
+                    found[pace][name] += values
+                    print(f"{number + 1} {pace:14} {name:20} {statistics.median(values):7.2f} ms", flush=True)
     return found
 
 
+def figures(pace: str, found: Mapping[str, Sequence[float]]) -> list[Figure]:
+    """Percentiles of everybody at one pace; ours should be the smallest."""
+    made = []
+    for place, cut in ((49, "p50"), (98, "p99")):
+        cuts = {name: statistics.quantiles(values, n=100)[place] for name, values in found.items()}
+        chart = f"From commit to handler, {pace}, {cut}"
+        made += [Figure(name, value, "ms", chart=chart) for name, value in cuts.items()]
+        peers = [value for name, value in cuts.items() if name not in OURS]
+        if peers and "switchyard" in cuts:
+            share = cuts["switchyard"] / min(peers)
+            made.append(Figure(f"{cut} beside the best peer", share, "x", at_most=1.0))
+    return made
+
+
 def main() -> None:
-    """Measure, and print the percentiles."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=200)
+    """Measure, and tell."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--count", type=int, default=200, help="inserts of each, in each round, at each pace")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--only", nargs="+", help="these contestants alone")
     options = parser.parse_args()
-    contestants: dict[str, Measure] = {
-        "switchyard": ours.measure,
-        "river": peer([install.river()], None, prepare=True),
-        "graphile-worker": peer(["node", "graphile.mjs"], install.node(), prepare=False),
-    }
-    summary = {}
-    with server() as on:
-        for pace, every in PACES.items():
-            found: dict[str, list[float]] = {name: [] for name in contestants}
-            for _ in range(options.rounds):
-                for name, measure in contestants.items():
-                    found[name] += measure(fresh(on), options.count, every)
-                    print(f"{pace:14} {name:16} {statistics.median(found[name]):6.2f} ms", flush=True)
-            for name, values in found.items():
-                cuts = statistics.quantiles(values, n=100)
-                summary[f"{name}, {pace}"] = {"p50": round(cuts[49], 2), "p99": round(cuts[98], 2)}
-                print(f"{pace:14} {name:16} p50 {cuts[49]:6.2f} ms   p99 {cuts[98]:6.2f} ms")
-    print(json.dumps(summary))
-    for pace in PACES:
-        publish(f"P2 latency, {pace}", figures(pace, summary))
+    everybody = contestants()
+    chosen = {name: everybody[name] for name in options.only or everybody}
+    for pace, found in measure_all(chosen, options.count, options.rounds).items():
+        publish(f"P2 latency, {pace}", figures(pace, found))
 
 
 if __name__ == "__main__":

@@ -1,55 +1,61 @@
-"""The conductor with a handler that notes when it is entered, and a submitter in a process of its own.
+"""`conductor run` as people start it, with a handler that notes when it is entered, and a submitter beside it."""
 
-python -m benchmarks.latency.ours serve URL    prints "ready", then uuid and time of each dispatch
-"""
-
-import asyncio
 import json
+import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import psycopg
+import yaml
 
-from conductor.handler import Batch
-from conductor.handlers.noop import NoopHandler
-from conductor.line import Line
-from conductor.metrics import ConductorMetrics
-from conductor.registry import Identity
-from conductor.worker import Station, Worker
-from switchyard.config.actions.noop import NoopAction
-from switchyard.config.conductor import Conductor
-from switchyard.config.workers import Workers
+from benchmarks.latency import noting
 from switchyard.ledger import migrate
-from switchyard.outcome import Outcome
+
+ROOT = Path(__file__).parent.parent.parent
+ARMED = (
+    "select exists (select from pg_locks where locktype = 'advisory' and classid = 1937204078 and granted)"
+)
+SUBMIT = "insert into switchyard.action (action_name) values ('noted') returning action_uuid"
 
 
-class Noting(NoopHandler):
-    """noop that remembers when each action came."""
+@contextmanager
+def conducting(url: str, kind: str, folder: Path) -> Iterator[None]:
+    """A conductor that sleeps on its bell; at the end it is stopped, and has written its notes."""
+    noting.installed(folder)
+    file = folder / "switchyard.yaml"
+    config = {
+        "database": {"url": "env:DATABASE_URL"},
+        "store": f"file://{folder}/store",
+        "conductor": {"health": {"port": None}},
+        "actions": {"noted": {"type": kind}},
+    }
+    file.write_text(yaml.safe_dump(config))
+    environ = {
+        **os.environ,
+        "DATABASE_URL": url,
+        "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}",
+        noting.NOTES: str(folder / "notes"),
+    }
+    command: list[str | Path] = [Path(sys.executable).parent / "conductor", "run", "-c", file]
+    with subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL) as child:
+        try:
+            _until_armed(url, child)
+            yield
+        finally:
+            child.send_signal(signal.SIGTERM)
 
-    def __init__(self) -> None:
-        super().__init__("noop", None, None)  # type: ignore[arg-type]  # noop looks at neither
-        self.entered: dict[str, float] = {}
 
-    def dispatch_all(self, batch: Batch, /) -> Outcome:
-        now = time.monotonic()
-        outcome = super().dispatch_all(batch)
-        self.entered |= dict.fromkeys(map(str, batch.uuids), now)
-        return outcome
-
-
-async def serve(url: str) -> None:
-    """Until a line comes on stdin; then print what was seen."""
-    handler = Noting()
-    line = Line("noop", NoopAction(), handler, ConductorMetrics())
-    worker = Worker(line, Station(url, Conductor(), Workers(), Identity("bench", None, "bench")))
-    task = asyncio.create_task(worker.run())
-    print("ready", flush=True)
-    await asyncio.to_thread(sys.stdin.readline)
-    worker.stop()
-    await task
-    print(json.dumps(handler.entered))
+def _until_armed(url: str, child: "subprocess.Popen[bytes]") -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        while connection.execute(ARMED).fetchone() != (True,):
+            assert child.poll() is None, "the conductor ended"
+            time.sleep(0.05)
 
 
 def submitted(url: str, count: int, every: float) -> dict[str, float]:
@@ -57,29 +63,26 @@ def submitted(url: str, count: int, every: float) -> dict[str, float]:
     committed = {}
     with psycopg.connect(url, autocommit=True) as connection:
         for _ in range(count):
-            row = connection.execute(
-                "insert into switchyard.action (action_name) values ('noop') returning action_uuid"
-            ).fetchone()
+            row = connection.execute(SUBMIT).fetchone()
+            now = time.monotonic()
             assert row is not None
-            committed[str(row[0])] = time.monotonic()
+            committed[str(row[0])] = now
             time.sleep(every)
     return committed
 
 
-def measure(url: str, count: int, every: float) -> Sequence[float]:
-    """Milliseconds from the commit to the handler."""
-    migrate.upgrade(url)
-    command = [sys.executable, "-m", "benchmarks.latency.ours", "serve", url]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline().strip() == "ready"
-        time.sleep(2)
-        committed = submitted(url, count, every)
-        time.sleep(1)
-        out, _ = child.communicate("stop\n", timeout=30)
-    entered = json.loads(out)
-    return [(entered[uuid] - at) * 1000 for uuid, at in committed.items()]
+def measured(kind: str) -> Callable[[str, int, float], Sequence[float]]:
+    """Milliseconds from each commit to the entry of a handler of that kind."""
 
+    def measure(url: str, count: int, every: float) -> Sequence[float]:
+        migrate.upgrade(url)
+        with tempfile.TemporaryDirectory(prefix="switchyard-bench-") as name:
+            folder = Path(name)
+            with conducting(url, kind, folder):
+                time.sleep(1)
+                committed = submitted(url, count, every)
+                time.sleep(1)
+            entered = json.loads((folder / "notes").read_text())
+        return [(entered[uuid] - at) * 1000 for uuid, at in committed.items()]
 
-if __name__ == "__main__":
-    asyncio.run(serve(sys.argv[2]))
+    return measure

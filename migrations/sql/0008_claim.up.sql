@@ -87,12 +87,14 @@ comment on function switchyard.claim is 'Locks and returns up to p_limit process
 
 -- Asked together with the claim, so that a handler is entered after one round trip. Volatile: what the claim saw was
 -- committed after the snapshot of the statement that asks for both. The bounds let Postgres open the partitions
--- between them alone; it sees through parameters, not through an array.
+-- between them alone; it sees through parameters, not through an array. A plan for these very values would look cheaper
+-- to Postgres, for it names their partition, and would be made anew for every claim: 100 us of 165.
 create function switchyard.describe(
   p_uuids uuid[], out uuids uuid[], out workflows text[], out callbacks text[], out parents text[],
   out parameters jsonb[], out correlations text[], out created timestamptz[]
 ) language plpgsql volatile security definer
-set search_path = switchyard, pg_temp set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
   oldest uuid := p_uuids[1];
   youngest uuid := oldest;

@@ -1,0 +1,62 @@
+"""Two handlers that note when they are entered, brought as a package brings its own: by entry point.
+
+At the conductor's end they write what they noted, as JSON, to the file that `BENCH_NOTES` names.
+"""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from conductor.handler import Batch, HandlerContext, Work
+from switchyard.outcome import Outcome, Success
+
+ENTRY_POINTS = """\
+[switchyard.handlers]
+noting = benchmarks.latency.noting:Noting
+noting_batches = benchmarks.latency.noting:NotingBatches
+"""
+METADATA = "Metadata-Version: 2.1\nName: noting\nVersion: 1\n"
+NOTES = "BENCH_NOTES"
+
+
+def installed(folder: Path) -> None:
+    """Make the folder, once on the path, a place where this package is installed."""
+    told = folder / "noting-1.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text(METADATA)
+    (told / "entry_points.txt").write_text(ENTRY_POINTS)
+
+
+class Noting:
+    """Dispatches one at a time, as most handlers do."""
+
+    def __init__(self, _name: str, _action: Any, _context: HandlerContext) -> None:
+        self._entered: dict[str, float] = {}
+
+    async def start(self) -> None:
+        """Nothing to open."""
+
+    async def dispatch(self, work: Work, /) -> Outcome:
+        """Success, at once."""
+        now = time.monotonic()
+        self._entered[str(work.uuid)] = now
+        return Success()
+
+    async def close(self) -> None:
+        """Tell when each came."""
+        self._tell(Path(os.environ[NOTES]))
+
+    def _tell(self, file: Path) -> None:
+        file.write_text(json.dumps(self._entered))
+
+
+class NotingBatches(Noting):
+    """Dispatches what was claimed together in one call, as noop does."""
+
+    def dispatch_all(self, batch: Batch, /) -> Outcome:
+        """Success, for all of them."""
+        now = time.monotonic()
+        self._entered |= dict.fromkeys(map(str, batch.uuids), now)
+        return Success()
