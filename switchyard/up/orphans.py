@@ -11,6 +11,8 @@ import signal
 import time
 from pathlib import Path
 
+import psutil
+
 _PR_SET_CHILD_SUBREAPER = 36
 _EVERY = 0.02
 
@@ -41,8 +43,14 @@ def end(known: set[int], grace: float) -> None:
 
 def running(known: set[int]) -> list[int]:
     """Those that have not ended; what the others left in the process table is cleared away."""
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return [pid for pid in map(int, children) if pid not in known and not _ended(pid)]
+    return [pid for pid in _children() if pid not in known and not _ended(pid)]
+
+
+def _children() -> list[int]:
+    try:
+        return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+    except FileNotFoundError:  # a kernel that does not list them: look through all processes
+        return [child.pid for child in psutil.Process().children()]
 
 
 def _ended(pid: int) -> bool:
