@@ -18,6 +18,7 @@ grant usage on schema switchyard to switchyard_admin, switchyard_worker, switchy
 
 -- A reader sees; it changes nothing.
 grant select on all tables in schema switchyard to switchyard_reader;
+grant select on public.migration to switchyard_reader;
 grant execute on function switchyard.uuid_time(uuid), switchyard.uuid_floor(timestamptz), switchyard.uuid_lock(uuid),
   switchyard.verify(), switchyard.bell_key(text), switchyard.bell_channel(text) to switchyard_reader;
 

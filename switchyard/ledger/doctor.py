@@ -14,6 +14,7 @@ from switchyard.ledger.queries import query
 OLDEST, NEWEST = 15, 18
 MOST_SKEW = 2.0
 FEWEST_DAYS = 2.0
+GRANT = "grant switchyard_worker (programs) or switchyard_admin (people) to it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +28,19 @@ class Finding:
 
 
 def examine(connection: Connection[DictRow], url: str) -> Iterator[Finding]:
-    """Every finding, the server first; what a missing ledger makes pointless is left out."""
+    """Every finding, the server first; what a missing ledger or role makes pointless is left out."""
     before = time.time()
     server = _row(connection, "server")
     yield from _server(server)
     yield _clock(server["clock"] - (before + time.time()) / 2)
     yield _direct(url)
-    migrations = _migrations(url)
-    yield migrations
+    yield (migrations := _migrations(url))
     if migrations.state != "good":
         return
+    yield (roles := _roles(connection))
+    if roles.state != "good":
+        return
     workers = _row(connection, "workers")
-    yield _roles(connection)
     yield _partitions(connection)
     yield _locks(server, workers["slots"])
     yield _configurations(workers["configurations"])
@@ -53,13 +55,6 @@ def _server(row: DictRow) -> Iterator[Finding]:
         state: Literal["bad", "warning"] = "bad" if major < OLDEST else "warning"
         yield Finding(
             "server", state, f"PostgreSQL {row['version']}", f"use a version from {OLDEST} to {NEWEST}"
-        )
-    if row["standby"]:
-        yield Finding(
-            "primary",
-            "bad",
-            "this is a standby",
-            "connect to the primary: a standby grants locks that it does not share",
         )
     wanted = {"fsync": "on", "autovacuum": "on", "encoding": "UTF8"}
     for setting, value in wanted.items():
@@ -96,9 +91,15 @@ def _direct(url: str) -> Finding:
 
 
 def _migrations(url: str) -> Finding:
-    from switchyard.ledger import migrate  # noqa: PLC0415 - Alembic takes half a second to import
+    # Alembic takes half a second to import.
+    from sqlalchemy.exc import ProgrammingError  # noqa: PLC0415
 
-    current, newest = migrate.current(url), migrate.newest()
+    from switchyard.ledger import migrate  # noqa: PLC0415
+
+    try:
+        current, newest = migrate.current(url), migrate.newest()
+    except ProgrammingError:
+        return Finding("migrations", "bad", "this user may not read where they stand", GRANT)
     if current == newest:
         return Finding("migrations", "good", f"at {current}")
     return Finding(
@@ -118,7 +119,7 @@ def _roles(connection: Connection[DictRow]) -> Finding:
         "privileges",
         "bad",
         "this user has none of the roles",
-        "grant switchyard_worker (programs) or switchyard_admin (people) to it",
+        GRANT,
     )
 
 

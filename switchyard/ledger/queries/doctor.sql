@@ -1,6 +1,6 @@
 -- server: what it is and how it is set
 select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
-  pg_is_in_recovery() as standby, current_setting('max_connections')::integer as connections,
+  current_setting('max_connections')::integer as connections,
   current_setting('max_locks_per_transaction')::integer as locks_per_transaction,
   current_setting('synchronous_commit') as synchronous_commit, current_setting('fsync') as fsync,
   current_setting('autovacuum') as autovacuum, current_setting('server_encoding') as encoding,

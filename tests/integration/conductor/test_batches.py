@@ -1,0 +1,59 @@
+"""Handlers that answer for a whole claim at once: one outcome for all, one for each, or an exception."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from conductor.handler import Batch, BatchHandler
+from switchyard.outcome import Failed, HandedOver, Outcome, Retry, Success
+from tests.integration.conductor.yard import Script, Yard
+
+pytestmark = pytest.mark.database
+
+Answer = Callable[[Batch], Outcome | Sequence[Outcome]]
+HOUR = {"base": "1h", "max": "1h"}
+
+
+class Batches(Script):
+    """Answers for many; nothing may be asked of it one by one."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self._answer = answer
+        self.sizes: list[int] = []
+
+    def dispatch_all(self, batch: Batch, /) -> Outcome | Sequence[Outcome]:
+        self.sizes.append(len(batch))
+        return self._answer(batch)
+
+
+async def test_one_outcome_for_each_goes_to_its_own_action(yard: Yard) -> None:
+    uuids = yard.submit(9)
+    kinds: list[Outcome] = [Success(), Failed("no"), HandedOver()]
+    handler = Batches(lambda batch: [kinds[uuids.index(uuid) % 3] for uuid in batch.uuids])
+    assert isinstance(handler, BatchHandler)
+    await yard.drain(yard.line(handler))
+    assert (handler.sizes, handler.seen.total()) == ([9], 0)
+    wanted = ("SUCCESSFUL", "FAILED", "QUEUED")
+    assert [yard.events(uuid) for uuid in uuids] == [[(wanted[n % 3], 1, False)] for n in range(9)]
+
+
+async def test_a_retry_for_all_counts_each_ones_attempts(yard: Yard) -> None:
+    uuids = yard.submit(3)
+    await yard.drain(yard.line(Batches(lambda _: Retry("not yet")), retry={"attempts": 2, **HOUR}))
+    assert yard.statuses() == {"BACKOFF": 3}
+    yard.database.execute("update switchyard.yard set due = now()")
+    await yard.drain(yard.line(Batches(lambda _: Retry("not yet")), retry={"attempts": 2, **HOUR}))
+    ends = [("BACKOFF", 1, False), ("RETRIES_EXHAUSTED", 2, False)]
+    assert [yard.events(uuid) for uuid in uuids] == [ends] * 3
+
+
+async def test_a_batch_that_raises_is_retried(yard: Yard) -> None:
+    yard.submit(4)
+
+    def broken(_: Batch) -> Outcome:
+        raise RuntimeError("a bug")
+
+    await yard.drain(yard.line(Batches(broken), retry=HOUR))
+    assert yard.statuses() == {"BACKOFF": 4}
+    assert yard.database.execute("select distinct error from switchyard.thread") == [("RuntimeError: a bug",)]
