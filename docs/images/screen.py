@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-COLUMNS, LINES = 128, 40
+COLUMNS, LINES = 96, 40
 # How a live screen goes back to its first line before it is drawn anew.
 AGAIN = re.compile(r"\r?\x1b\[2K(?:\x1b\[1A\x1b\[2K)+")
 

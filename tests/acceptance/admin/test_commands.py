@@ -195,10 +195,3 @@ def test_a_database_that_is_not_there_is_explained(switchyard: Switchyard) -> No
     nowhere = "postgresql://nobody@127.0.0.1:1/none"
     gone = Switchyard(switchyard.folder, type(switchyard.database)("none", nowhere))
     assert "cannot connect to the database" in gone.run("list", code=75).stderr
-
-
-def test_every_command_has_help_with_an_example(switchyard: Switchyard) -> None:
-    commands = re.findall(r"^│ (\w+) ", switchyard.run("--help").stdout, re.MULTILINE)
-    assert {"submit", "list", "show", "watch", "doctor", "retrigger"} <= set(commands)
-    for command in commands:
-        assert f"Example: switchyard {command}" in switchyard.run(command, "--help").stdout, command
