@@ -24,7 +24,7 @@ def shared_area(left: Geometries, right: Geometries) -> Floats:
     return _on_cores(lambda a, b: shapely.area(shapely.intersection(a, b)), left, right)
 
 
-def shared_ground(left: Geometries, right: Geometries) -> Geometries:
+def intersections(left: Geometries, right: Geometries) -> Geometries:
     """What each pair has in common."""
     return _on_cores(shapely.intersection, left, right)
 

@@ -8,7 +8,7 @@ import shapely
 
 from assessment.arrays import SLIVER, Floats, Geometries
 from assessment.bundle.layer import Layer
-from assessment.nutrient.cores import shared_ground
+from assessment.nutrient.cores import intersections
 from assessment.polygonal import polygonal
 
 NAME = "N2K_Site_N"
@@ -64,7 +64,7 @@ def _grounds(
     shapely.prepare(polygons)
     found = shapes[site]
     crossing = np.flatnonzero(~shapely.contains_properly(polygons[index], found))
-    found[crossing] = polygonal(shared_ground(polygons[index[crossing]], found[crossing]))
+    found[crossing] = polygonal(intersections(polygons[index[crossing]], found[crossing]))
     real = np.flatnonzero(shapely.area(found) > SLIVER)
     feature = catchments.feature[piece[real]].tolist()
     parts: dict[tuple[int, int], list[shapely.Geometry]] = {}
