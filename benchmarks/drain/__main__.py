@@ -1,6 +1,6 @@
 """P1: actions drained a second, everybody on the same server in the same run, in turns.
 
-python -m benchmarks.drain --actions 60000 --rounds 3 --workers 2 --batch 500
+python -m benchmarks.drain --actions 100000 --rounds 3 --workers 2 --batch 2000
 """
 
 import argparse
@@ -33,10 +33,10 @@ def figures(processes: int, rates: dict[str, int], costs: dict[str, float]) -> l
 def main() -> None:
     """Measure, and print a table and one line of JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--actions", type=int, default=60_000)
+    parser.add_argument("--actions", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=500)
+    parser.add_argument("--batch", type=int, default=2000)
     parser.add_argument("--only", default="")
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2])
     options = parser.parse_args()

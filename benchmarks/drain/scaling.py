@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--history", type=int, nargs="+", default=[1_000, 100_000, 10_000_000])
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=500)
+    parser.add_argument("--batch", type=int, default=2000)
     options = parser.parse_args()
     who = Switchyard(options.workers, options.batch)
     figures = []
