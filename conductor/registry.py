@@ -65,9 +65,9 @@ class Registration:
             self._session.sever(reason)
             raise SessionLost(reason)
 
-    async def end(self, through: Session | None = None) -> None:
-        """Close the row; through the next session where this one was lost."""
-        await (through or self._session).rows(END, self._figures())
+    async def end(self, through: Session) -> None:
+        """Close the row, through this session or, where that was lost, through the next."""
+        await through.rows(END, self._figures())
 
     def _figures(self) -> dict[str, object]:
         seconds = max(self._clock() - self._began, 1e-3)

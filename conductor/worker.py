@@ -1,15 +1,19 @@
 """A worker of one action name: one shift after the other, each on a session of its own.
 
 A lost session ends the shift and everything it held. The worker then opens another session, closes the row it
-had, and claims anew; it never carries anything over.
+had, and claims anew; it never carries anything over. One that is stopped before it has another session opens
+one to close its row: it ended, and nobody should report it lost.
 """
 
 import asyncio
 from dataclasses import dataclass
 
+import psycopg
+
 from conductor.line import Line
 from conductor.opening import open_session
 from conductor.registry import Identity, Registration, register
+from conductor.session import Session
 from conductor.shift import Shift
 from switchyard.config.conductor import Conductor
 from switchyard.config.workers import Workers
@@ -20,6 +24,7 @@ from switchyard.runtime.loop import Backoff
 log = get_logger(__name__)
 
 PAUSES = Backoff(base=0.1, longest=5.0)
+GOODBYE = 3.0  # how long a stopped worker without a session tries to reach the database
 HEALTHY_AFTER = 10.0  # a shift that lasted so long was no failure to start
 
 
@@ -41,7 +46,7 @@ class Worker:
         self._line = line
         self._station = station
         self._shift: Shift | None = None
-        self._before: Registration | None = None  # whose row was left open by a lost session
+        self._rows: list[Registration] = []  # that no session has closed yet
         self._stopped = asyncio.Event()
         self.serving = False
 
@@ -53,6 +58,13 @@ class Worker:
 
     async def run(self) -> None:
         """Work until stopped, or, where it runs once, until there is nothing left to do."""
+        try:
+            await self._work_on()
+        finally:
+            if self._rows:
+                await self._say_goodbye()
+
+    async def _work_on(self) -> None:
         failures = 0
         while not self._stopped.is_set():
             began = asyncio.get_running_loop().time()
@@ -75,9 +87,8 @@ class Worker:
             registration, slots = await register(
                 session, line, self._wanted(), identity=station.identity, workers=station.workers
             )
-            if self._before is not None:
-                await self._before.end(through=session)
-            self._before = registration
+            self._rows.append(registration)
+            await self._close_rows(session, but=registration)
             shift = self._shift = Shift(
                 session, line, registration, slots, station.settings, once=station.once
             )
@@ -85,8 +96,7 @@ class Worker:
                 shift.stop(station.settings.grace)
             self.serving = True
             await shift.run()
-            await registration.end()
-            self._before = None
+            await self._close_rows(session)
         finally:
             self.serving, self._shift = False, None
             if shift is not None:
@@ -98,6 +108,23 @@ class Worker:
         if self._line.batch_handler is not None:
             return self._station.settings.batch
         return self._line.action.concurrency
+
+    async def _close_rows(self, session: Session, but: Registration | None = None) -> None:
+        for registration in [row for row in self._rows if row is not but]:
+            await registration.end(through=session)
+            self._rows.remove(registration)
+
+    async def _say_goodbye(self) -> None:
+        try:
+            async with asyncio.timeout(GOODBYE):
+                session = await open_session(self._station.url, self._line.name)
+                try:
+                    await self._close_rows(session)
+                finally:
+                    await session.close()
+        except (SwitchyardError, psycopg.Error, TimeoutError) as error:
+            why = " ".join(str(error).split()) or f"no answer within {GOODBYE:g} s"
+            log.warning("the row stays open: others will mark it lost", action=self._line.name, error=why)
 
     async def _recover(self, error: Exception, pause: float) -> None:
         expected = isinstance(error, SwitchyardError)

@@ -12,6 +12,7 @@ from conductor.session import ANSWER_WITHIN, SessionLost
 from switchyard.config.workers import Workers
 from switchyard.errors import NotDirect
 from switchyard.outcome import Success
+from switchyard.runtime.loop import Backoff
 from tests.integration.conductor.yard import NAME, Script, Yard, ended_once, eventually
 from tests.parts.pgbouncer import PgBouncer
 from tests.parts.proxy import Proxy
@@ -110,6 +111,39 @@ async def test_a_reconnected_worker_closes_the_row_it_had(yard: Yard) -> None:
     await eventually(lambda: yard.database.execute(states) == [(False,)])
     yard.end_backends()
     await eventually(lambda: yard.database.execute(states) == [(True,), (False,)])
+
+
+async def test_a_worker_stopped_without_a_session_closes_its_row_where_it_can(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conductor.worker.PAUSES", Backoff(base=60.0, longest=60.0))
+    states = "select ended_at is not null, lost_at is null from switchyard.worker"
+    with Proxy(port_of(yard.database.url)) as proxy:
+        worker = yard.worker(yard.line(), url=through(proxy, yard.database.url))
+        running = asyncio.create_task(worker.run())
+        await eventually(lambda: worker.serving)
+        proxy.refuse()
+        await eventually(lambda: not worker.serving)
+        assert yard.database.execute(states) == [(False, True)]
+        proxy.resume()
+        worker.stop()
+        await asyncio.wait_for(running, 10)
+    assert yard.database.execute(states) == [(True, True)]
+
+
+async def test_a_worker_stopped_with_no_database_ends_all_the_same(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conductor.worker.GOODBYE", 0.5)
+    with Proxy(port_of(yard.database.url)) as proxy:
+        worker = yard.worker(yard.line(), url=through(proxy, yard.database.url))
+        running = asyncio.create_task(worker.run())
+        await eventually(lambda: worker.serving)
+        proxy.silence()
+        await eventually(lambda: not worker.serving)
+        worker.stop()
+        await asyncio.wait_for(running, 10)
+    assert yard.database.execute("select ended_at from switchyard.worker") == [(None,)]
 
 
 async def test_a_session_that_gets_no_answer_is_severed(yard: Yard) -> None:
