@@ -1,0 +1,115 @@
+"""Secrets of a spawned conductor reach the partner, and show in nothing that it or the command ever says.
+
+The partner says back everything that it was told, as careless servers do in their errors.
+"""
+
+import base64
+import os
+import signal
+import subprocess
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from tests.acceptance.conductor.program import COMMAND, Fleet
+from tests.parts import leaks
+from tests.waiting import until
+
+TOKEN = 'tok"en/with+odd ü chars-91'
+PARTNER = "partner-token-4711"
+SIGNING = base64.b64encode(b"signing-key-that-nobody-may-see!").decode()
+SECRETS = (TOKEN, PARTNER, SIGNING)
+
+
+class Echo:
+    """What it was told, and a 400 with all of it."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.port = 0
+
+
+@contextmanager
+def echoing() -> Iterator[Echo]:
+    echo = Echo()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            echo.told.append(f"{self.path} {self.headers.as_string()} {body}")
+            said = echo.told[-1].encode()
+            self.send_response(400, "No")
+            self.send_header("Content-Length", str(len(said)))
+            self.send_header("X-Echo", self.path)
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+            """Not on the tests' screen."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    echo.port = server.server_address[1]
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield echo
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def config(port: int) -> dict[str, Any]:
+    webhook = {
+        "type": "http",
+        "allow_networks": ["127.0.0.0/8"],
+        "request": {
+            "url": f"http://127.0.0.1:{port}/hook/{{{{ secrets.partner }}}}?key={{{{ secrets.partner }}}}",
+            "headers": {"X-Api-Key": "{{ secrets.partner }}"},
+            "body": {"token": "{{ secrets.token }}", "text": "it is {{ secrets.token }}!"},
+            "sign": {"secrets": ["env:SIGNING"]},
+        },
+    }
+    return {
+        "actions": {"webhook": webhook, "nowhere": webhook | {"allow_networks": []}},
+        "secrets": {"partner": "env:PARTNER", "token": "env:TOKEN"},
+        "log": {"level": "debug"},
+    }
+
+
+def test_no_log_event_archive_metric_or_command_shows_one(fleet: Fleet, tmp_path: Path) -> None:
+    os.environ.update(TOKEN=TOKEN, PARTNER=PARTNER, SIGNING=SIGNING)
+    try:
+        with echoing() as echo:
+            member = fleet.add(config(echo.port))
+            fleet.registered(2)
+            insert = "insert into switchyard.action (action_name) values ('webhook'), ('nowhere') returning action_uuid"
+            uuids = [row[0] for row in fleet.database.execute(insert)]
+            until(lambda: fleet.database.execute("select count(*) from switchyard.yard") == [(0,)], 30)
+            metrics = urllib.request.urlopen(member.health() + "/metrics", timeout=5).read().decode()
+            shown = [
+                subprocess.run(
+                    [COMMAND.with_name("switchyard"), *words, "-c", member.file],
+                    env=member.environ, capture_output=True, text=True, check=False, timeout=60,
+                )
+                for words in (["show", str(uuids[0])], ["events", str(uuids[0]), "--json"], ["inbox"], ["workers"])
+            ]  # fmt: skip
+            member.signal(signal.SIGTERM)
+            assert member.wait() == 0
+    finally:
+        for name in ("TOKEN", "PARTNER", "SIGNING"):
+            del os.environ[name]
+    [told] = echo.told
+    assert PARTNER in told, "the partner gets the secret"
+    assert leaks.leak([PARTNER], [("", told)]) is not None, "the search finds it"
+    assert leaks.leak([TOKEN], [("", told)]) is not None
+    assert [one.returncode for one in shown] == [0] * 4, [one.stderr for one in shown]
+    assert "answered 400" in shown[0].stdout
+    texts = [("/metrics", metrics), *((str(one.args), one.stdout + one.stderr) for one in shown)]
+    texts += [*leaks.files(tmp_path), *leaks.ledger(fleet.database)]
+    assert len(list((tmp_path / "store").rglob("*.jsonl"))) == 2, "both transcripts are among them"
+    assert leaks.leak(SECRETS, texts) is None
