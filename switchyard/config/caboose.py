@@ -15,9 +15,7 @@ class Caboose(Model):
     poll: Interval = 5.0
     """How often it looks for due callbacks, timeouts and cancels without having been rung for."""
     batch: Annotated[int, Field(ge=1, le=10_000)] = 100
-    """How many completions or callbacks one pass takes at most."""
-    concurrency: Annotated[int, Field(ge=1, le=1000)] = 16
-    """How many completions are in flight at once."""
+    """How many completions or callbacks one pass takes at most, all at once."""
     grace: Interval = 30.0
     """How long a stop waits for what is in flight."""
     max_output: Annotated[Size, Field(ge=1024)] = 64 * 1024 * 1024
