@@ -57,8 +57,8 @@ class Completer:
         """Take what came and what is due again; sleep until more comes."""
         batch = self._intake.take(self._means.config.caboose.batch)
         if not self._source.in_charge():
-            self._forgetter.drop()
-            return 0.0 if batch else self._intake.next_in()
+            self._intake.put_back(batch, SOON)  # the lease may come back before anything is told anew
+            return SOON
         self._in_hand = {id(seen): seen for seen in batch}
         try:
             await self._process(batch)
@@ -139,7 +139,7 @@ class Completer:
         first = _first_of_each(complete)
         kept = await self._keeper.keep([*first, *forget])
         if not self._source.in_charge():
-            return  # another has taken over, and sees all of it for itself
+            raise NotInCharge
         new = [End(a, t) for (_, t), a in zip(first, kept, strict=False) if a is not None and t is not None]
         recorded = [*await self._record([end for end in new if not end.archived.large])]
         for end in new:
@@ -165,8 +165,6 @@ class Completer:
             return ends
         try:
             await self._means.recorder.record(self._ledger, ends, self._source.in_charge)
-        except NotInCharge:
-            return []
         except psycopg.DatabaseError as error:
             if len(ends) > 1:
                 return [done for end in ends for done in await self._record([end])]

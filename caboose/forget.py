@@ -33,10 +33,6 @@ class Forgetter:
         """How many could not be forgotten yet."""
         return len(self._waiting)
 
-    def drop(self) -> None:
-        """Another has taken over, and forgets them when it sees them."""
-        self._waiting = []
-
     async def forget(self, seen: Sequence[Forgettable]) -> None:
         """Forget these and those that wait."""
         todo = [*self._waiting, *((replace(each, record=None, output=None), lock) for each, lock in seen)]

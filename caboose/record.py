@@ -38,6 +38,9 @@ TOO_LARGE = "its parameters are larger than the 1 MiB that an action may have"
 class NotInCharge(Transient):
     """The lease was lost meanwhile: whoever has it now does the work."""
 
+    def __init__(self) -> None:
+        super().__init__("another caboose may hold the lease by now: nothing was recorded")
+
 
 @dataclass(frozen=True, slots=True)
 class End:
@@ -67,7 +70,7 @@ class Recorder:
             outputs = {_uuid(end): end.archived.output for end in ends}
             await self.call_back(ledger, {_uuid(end): end.thread.run for end in ends}, outputs)
             if not in_charge():
-                raise NotInCharge("another caboose holds the lease: nothing was recorded")
+                raise NotInCharge
         for end in ends:
             _trace_end(end, time.monotonic() - began)
 
