@@ -119,7 +119,12 @@ class Completer:
         """Of those that are told to run after their end, the ones that a fresh look finds running."""
         running = []
         for seen, thread in known:
-            found = await self._source.look(seen.uuid, seen.run) if self._source.can_look else None
+            try:
+                found = await self._source.look(seen.uuid, seen.run) if self._source.can_look else None
+            except SwitchyardError as error:
+                log.warning("could not look", source=self._source.name, uuid=str(seen.uuid), error=str(error))
+                self._again(seen, SOON)
+                continue
             if found is not None and found.status is not None and not found.status.ended:
                 running.append((seen, thread))
             else:

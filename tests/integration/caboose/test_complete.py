@@ -323,7 +323,9 @@ async def test_a_failure_that_is_told_again_after_the_retry_is_only_forgotten(wo
 async def test_one_that_cannot_be_stopped_holds_up_no_end_and_writes_no_note_twice(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stuck, other = world.queued(world.submit()), world.queued(world.submit())
+    stuck, other, unseen = (world.queued(world.submit()) for _ in range(3))
+    world.exited(unseen)
+    await world.tell()
     world.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", stuck)
     path = world.exited(other)
     notes = [Observation(other, 1, Status.INFO, detail={"progress": 0.5})]
@@ -332,10 +334,12 @@ async def test_one_that_cannot_be_stopped_holds_up_no_end_and_writes_no_note_twi
         raise Transient("no answer")
 
     monkeypatch.setattr(world.source, "stop_execution", fails)
-    await world.tell(*notes, Observation(stuck, 1, Status.RUNNING), *world.source._scan())
+    monkeypatch.setattr(world.source, "look", fails)
+    running = [Observation(uuid, 1, Status.RUNNING) for uuid in (stuck, unseen)]
+    await world.tell(*notes, *running, *world.source._scan())
     assert world.thread(other)["status"] == "SUCCESSFUL"
     assert not path.exists()
-    assert world.intake.waiting == 1
+    assert world.intake.waiting == 2
     assert [event[0] for event in world.events(other)] == ["QUEUED", "INFO", "SUCCESSFUL"]
 
 
