@@ -44,6 +44,7 @@ class Lease:
         self._every = min(EVERY, duration / 5)
         self._renewed = float("-inf")
         self._seen: tuple[str, float] = ("", 0.0)
+        self._term = 0
 
     @property
     def held(self) -> bool:
@@ -72,7 +73,7 @@ class Lease:
                 lease["spec"]["holderIdentity"] = ""
                 await self._cluster.replace(f"{self._collection}/{self._name}", lease)
 
-    async def while_held(self, stream: Callable[[], AsyncGenerator[T]]) -> AsyncIterator[T]:
+    async def while_held(self, stream: Callable[[], AsyncGenerator[T]]) -> AsyncGenerator[T]:
         """What the stream gives while the lease is held; a new stream after each time it was lost."""
         while True:
             await self._take()
@@ -92,8 +93,9 @@ class Lease:
             held = await self.tick()
 
     async def _keep(self) -> None:
-        """Renew until it is lost."""
-        while self.held:
+        """Renew until it is lost, if only for a moment: what was dropped meanwhile has to be told again."""
+        term = self._term
+        while self.held and self._term == term:
             await asyncio.sleep(self._every)
             await self.tick()
 
@@ -109,6 +111,7 @@ class Lease:
             if not self._free(lease):
                 return
             await self._cluster.replace(f"{self._collection}/{self._name}", self._ours(lease))
+        self._term += not self.held
         self._renewed = asked  # the time before the write: never later than what another saw
 
     def _free(self, lease: dict[str, Any]) -> bool:

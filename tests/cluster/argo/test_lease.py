@@ -1,8 +1,9 @@
 """The lease: one works, one stands by, and takes over."""
 
 import asyncio
+import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 import pytest
 
@@ -70,3 +71,23 @@ async def test_a_holder_cut_off_stops_believing_before_another_takes_over(
             await asyncio.gather(cut_off.tick(), asyncio.sleep(0.1))
         assert not cut_off.held
         await far.close()
+
+
+async def test_a_lease_that_lapsed_for_a_moment_is_followed_by_a_new_stream(
+    client: Client, namespace: str
+) -> None:
+    """Whoever acted on the stream dropped what it gave meanwhile, and nobody else was there to see it."""
+    lease = Lease(client, namespace, "caboose", "a", duration=2)
+    streams = 0
+
+    async def stream() -> AsyncGenerator[int]:
+        nonlocal streams
+        streams += 1
+        yield streams
+        await asyncio.Event().wait()
+
+    async with asyncio.timeout(20), contextlib.aclosing(lease.while_held(stream)) as held:
+        assert await anext(held) == 1
+        lease._renewed = float("-inf")  # as where the answer to its last renewal came late
+        assert await anext(held) == 2
+        assert lease.held
