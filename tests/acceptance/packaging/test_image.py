@@ -15,6 +15,11 @@ from tests.parts.cache import UnavailableError, tool
 from tests.parts.need import need, obtain
 from tests.parts.wheels import LOCK, ROOT, wheels
 
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+]  # hundreds of megabytes are copied, on whatever disk
+
 BASE = os.environ.get("SWITCHYARD_TEST_BASE_IMAGE", "python:3.13-slim")
 CONFINED = ["--rm", "--read-only", "--network=none", "--cap-drop=ALL", "--security-opt=no-new-privileges"]
 
