@@ -31,7 +31,10 @@ def up(
     port: Annotated[
         int | None,
         typer.Option(
-            min=1, max=65535, help="The webhook receiver's; by default a free one.", show_default=False
+            min=1,
+            max=65535,
+            help="The webhook receiver's; by default a free one, kept. Callbacks that wait have the old one.",
+            show_default=False,
         ),
     ] = None,
     once: Annotated[

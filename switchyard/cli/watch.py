@@ -83,10 +83,11 @@ def table(rows: Sequence[dict[str, Any]]) -> Table:
 
 
 def _bar(row: dict[str, Any]) -> RenderableType:
-    detail = row["detail"] or {}
-    if row["status"] != "RUNNING" or "progress" not in detail:
+    """For what told its progress; what ended well has come to its end."""
+    done = (row["detail"] or {}).get("progress")
+    if done is None or row["status"] not in {"RUNNING", "SUCCESSFUL"}:
         return ""
-    return ProgressBar(total=1, completed=float(detail["progress"]), width=10)
+    return ProgressBar(total=1, completed=1 if row["status"] == "SUCCESSFUL" else float(done), width=10)
 
 
 def _ended(rows: Sequence[dict[str, Any]], wanted: Sequence[UUID]) -> bool:

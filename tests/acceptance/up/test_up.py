@@ -98,9 +98,7 @@ def test_what_a_closed_terminal_cut_off_goes_on_at_the_next_start(tmp_path: Path
     cut_off.send_signal(signal.SIGHUP)
     assert cut_off.wait(120) == 130
     until(lambda: left_running(tmp_path) == [], 60)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    second = start(folder, "--once", "--port", str(port))
+    second = start(folder, "--once")
     said, _ = second.communicate(timeout=300)
     assert second.returncode == 0, said
     told = re.search(r"(\d+) of (\d+) delivered", said)
