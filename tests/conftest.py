@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from switchyard.runtime.redact import forget_secrets
 from tests.parts import elasticmq as sqs_part
-from tests.parts import guardian, logs, prepare
+from tests.parts import guardian, leaks, logs, prepare
 from tests.parts import moto as moto_part
 from tests.parts.argo import Argo, install_definitions
 from tests.parts.aws import AwsPart
@@ -55,8 +55,9 @@ def pytest_runtest_setup() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
+    leaks.check(item, report)
     if report.failed:
         report.sections += [(f"Log of {name}", text) for name, text in logs.of_this_test()]
     return report
