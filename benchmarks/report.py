@@ -36,6 +36,11 @@ class Figure:
         return low <= self.value <= high
 
     @property
+    def told(self) -> str:
+        """The name, after what the chart is of: there it stands beside others, here alone."""
+        return f"{self.chart}: {self.name}" if self.chart else self.name
+
+    @property
     def goal(self) -> str:
         """What is wanted, and whether it is so."""
         if self.met is None:
@@ -64,7 +69,6 @@ def show(titled: dict[str, Sequence[Figure]]) -> None:
         table.add_column(heading, justify="right" if heading == "value" else "left")
     for title, figures in titled.items():
         for number, figure in enumerate(figures):
-            table.add_row(
-                title if number == 0 else "", figure.name, f"{figure.value:,.2f}", figure.unit, figure.goal
-            )
+            shown = f"{figure.value:,.2f}" if abs(figure.value) >= 1 else f"{figure.value:.3g}"
+            table.add_row(title if number == 0 else "", figure.told, shown, figure.unit, figure.goal)
     Console(width=None if sys.stdout.isatty() else 140).print(table)
