@@ -21,7 +21,7 @@ LARGEST_GROUP = 256
 LARGEST_BYTES = 8 * 2**20
 WRITERS = 1
 PATIENCE = 10.0  # seconds
-LINGER = 0.005  # seconds; a transcript that is alone never waits
+LINGER = 0.001  # seconds; a transcript that is alone never waits, and slots do not wait long for company
 
 
 @dataclass(slots=True)
