@@ -141,6 +141,34 @@ def test_r3_a_killed_conductor_is_followed_within_a_second(fleet: Fleet, counts:
     until(lambda: statuses(fleet) == {"SUCCESSFUL": 5})
 
 
+def test_r3_a_killed_conductor_is_followed_by_a_peer_that_sleeps_armed(
+    fleet: Fleet, counts: Counting
+) -> None:
+    armed = (
+        "select w.pid from pg_locks l join switchyard.worker w on w.backend_pid = l.pid"
+        " join pg_database d on d.oid = l.database and d.datname = current_database()"
+        " where l.locktype = 'advisory' and l.classid = 1937204078 and l.mode = 'ExclusiveLock' and l.granted"
+    )
+    config = webhook(counts) | {"workers": {"beat": "5s", "lost_after": "30s"}}  # stopped is not yet lost
+    counts.gate.clear()
+    peer = fleet.add(config)
+    until(lambda: fleet.database.execute(armed) == [(peer.pid,)], 60)
+    first = fleet.add(config)
+    fleet.registered(2)
+    peer.signal(signal.SIGSTOP)  # armed, and too late for what comes now
+    submit(fleet, 5)
+    until(lambda: counts.seen.total() == 5)
+    peer.signal(signal.SIGCONT)
+    time.sleep(1)  # it has looked, found everything taken, and sleeps
+    assert fleet.database.execute(armed) == [(peer.pid,)]
+    began = time.monotonic()
+    first.kill()
+    until(lambda: counts.seen.total() == 10, 5)  # a death rings no bell
+    assert time.monotonic() - began < 1.0 * 5  # the promise is 1 s
+    counts.gate.set()
+    until(lambda: statuses(fleet) == {"SUCCESSFUL": 5})
+
+
 def test_a_stopped_process_loses_its_claims_and_writes_nothing_when_it_wakes(
     fleet: Fleet, counts: Counting
 ) -> None:
