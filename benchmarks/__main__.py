@@ -30,6 +30,7 @@ BENCHMARKS: list[tuple[str, str, str]] = [
     ("drain", "--rounds 5", "--rounds 1 --actions 20000"),
     ("drain.scaling", "", "--rounds 1 --actions 20000 --processes 1 2 --history 1000 100000"),
     ("latency", "--rounds 3", "--rounds 1 --count 60"),
+    ("takeover", "", "--kills 2"),
     ("ledger.history", "--threads 10000000", "--threads 100000"),
     ("http.conduct", "--rounds 5 --soak 200000", "--rounds 2 --count 1000"),
     ("ledger.bell", "--seconds 5 --rounds 5", "--seconds 2 --rounds 1"),
