@@ -17,7 +17,6 @@ from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
     invariant,
-    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -138,10 +137,12 @@ class LedgerMachine(RuleBasedStateMachine):
             thread.take(("CANCELED", thread.run, thread.attempt))
         self.touched.add(uuid)
 
-    @precondition(lambda self: any(u.int >> 80 < 1_609_459_200_000 for u in self.model))
     @rule()
     def retention(self) -> None:
+        """Not a precondition: who won a race decides what is left, and what is drawn next must not depend on that."""
         old = {uuid for uuid in self.model if uuid.int >> 80 < 1_609_459_200_000}
+        if not old:
+            return
         [(suffix, dropped, reason)] = self.connection.execute(
             "select * from switchyard.drop_partitions('2021-06-01Z')"
         ).fetchall()
