@@ -93,18 +93,28 @@ def reachable(account: Account, install: Path, copy: Path) -> Path:
     """The installation, or for root a copy of it where others may not read it."""
     if not account.switch or _is_public(install):
         return install
-    if not copy.exists():
+    package = install.parent
+    copied = copy / package.name / install.name
+    if not copied.exists():
         made = copy.with_name(f"{copy.name}.new")
-        shutil.rmtree(made, ignore_errors=True)
-        shutil.copytree(
-            install, made, symlinks=True, ignore=shutil.ignore_patterns("include", "doc", "pkgconfig")
-        )
-        for path in (made, *made.rglob("*")):
-            if not path.is_symlink():
-                executable = path.is_dir() or path.parent.name == "bin"
-                path.chmod(0o755 if executable else 0o644)
+        for old in (made, copy):
+            shutil.rmtree(old, ignore_errors=True)
+        # The binaries look for their libraries in a folder beside the package, so that comes along.
+        for part in (install, package.with_name(f"{package.name}.libs")):
+            if part.exists():
+                _copy(part, made / part.relative_to(package.parent))
         made.rename(copy)
-    return copy
+    return copied
+
+
+def _copy(source: Path, target: Path) -> None:
+    shutil.copytree(
+        source, target, symlinks=True, ignore=shutil.ignore_patterns("include", "doc", "pkgconfig")
+    )
+    for path in (target, *target.rglob("*")):
+        if not path.is_symlink():
+            executable = path.is_dir() or path.parent.name == "bin"
+            path.chmod(0o755 if executable else 0o644)
 
 
 def _is_public(install: Path) -> bool:

@@ -50,7 +50,8 @@ def _spellings(text: str) -> set[str]:
     """The ways in which a secret turns up in text: many lines also one by one, a URL also by its password."""
     wholes = {text, text.strip(), *(line.strip() for line in text.splitlines()), *_passwords(text)}
     wholes = {whole for whole in wholes if len(whole) >= SHORTEST and not _is_armour(whole)}
-    escaped = {json.dumps(whole)[1:-1] for whole in wholes} | {repr(whole)[1:-1] for whole in wholes}
+    escaped = {json.dumps(whole, ensure_ascii=only)[1:-1] for whole in wholes for only in (True, False)}
+    escaped |= {repr(whole)[1:-1] for whole in wholes}
     encodable = {whole for whole in wholes if whole.isascii() or _has_utf8(whole)}
     return wholes | escaped | {quote(w, safe="") for w in encodable} | {quote_plus(w) for w in encodable}
 

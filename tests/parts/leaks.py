@@ -27,7 +27,8 @@ _TABLES = ("event", "thread", "worker", "paused")
 def spellings(secret: str) -> set[str]:
     """How a secret shows in text."""
     raw = base64.b64encode(secret.encode(errors="replace")).decode().rstrip("=")
-    return {secret, quote(secret, safe="", errors="replace"), json.dumps(secret)[1:-1], raw}
+    in_json = {json.dumps(secret, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
+    return {secret, quote(secret, safe="", errors="replace"), raw, *in_json}
 
 
 def leak(secrets: Iterable[str], texts: Iterable[tuple[str, str]]) -> str | None:

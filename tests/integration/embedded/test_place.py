@@ -226,8 +226,10 @@ def test_reasons(said: str, reason: str) -> None:
 
 
 def test_binaries_that_others_may_not_read_are_copied(place: Path) -> None:
-    install = place / "private"
+    install = place / "site" / "package" / "private"
     (install / "bin").mkdir(parents=True, mode=0o700)
+    (place / "site" / "package.libs").mkdir()
+    (place / "site" / "package.libs" / "libpq.so").write_text("")
     (install / "share").mkdir()
     (install / "bin" / "postgres").write_text("#!")
     (install / "share" / "postgres.bki").write_text("")
@@ -235,5 +237,6 @@ def test_binaries_that_others_may_not_read_are_copied(place: Path) -> None:
     other = Account(65534, 65534, switch=True)
     copy = reachable(other, install, place / "install")
     assert (copy / "bin" / "postgres").stat().st_mode & 0o777 == 0o755
+    assert (copy / "bin" / "../../../package.libs/libpq.so").stat().st_mode & 0o777 == 0o644
     assert reachable(other, install, place / "install") == copy
     assert reachable(Account(1, 1, switch=False), install, place / "other") == install

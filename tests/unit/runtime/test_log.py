@@ -187,6 +187,12 @@ def test_secrets_as_numbers_keys_bytes_and_in_urls() -> None:
     assert redact_value("https://x/?t=by%2Ftes") == f"https://x/?t={MASK}"
 
 
+def test_a_secret_in_json_that_is_not_ascii() -> None:
+    secret = 'tök"en-91'
+    register_secret(secret)
+    assert redact_value(jsonlib.dumps({"t": secret}, ensure_ascii=False)) == f'{{"t": "{MASK}"}}'
+
+
 def test_a_secret_within_another_leaves_no_rest() -> None:
     register_secret("inner-part")
     register_secret("outer-inner-part-outer")
