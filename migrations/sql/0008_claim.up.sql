@@ -75,7 +75,9 @@ begin
   if cardinality(got) > 0 then
     select coalesce(array_agg(y.action_uuid), '{}'), coalesce(array_agg(y.run), '{}'), coalesce(array_agg(y.attempt), '{}'), coalesce(array_agg(y.lock_id), '{}')
     into uuids, runs, attempts, lock_ids
-    from unnest(got) as g (action_uuid) join switchyard.yard y using (action_uuid)
+    from unnest(got) as g (action_uuid), lateral (
+      -- OFFSET pins the order of the join: while no ANALYZE has seen the yard, Postgres would walk all of it instead.
+      select * from switchyard.yard z where z.action_uuid = g.action_uuid offset 0) as y
     where y.status in ('PENDING', 'BACKOFF') and y.due is null;
     if cardinality(uuids) < cardinality(got) then
       perform pg_advisory_unlock(g.lock_id) from unnest(got, got_locks) as g (action_uuid, lock_id) where g.action_uuid <> all (uuids);

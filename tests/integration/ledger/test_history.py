@@ -15,6 +15,8 @@ select switchyard.attach_partition(parent, 'd' || n, '2020-01-01Z'::timestamptz 
 from generate_series(0, 11) as n, unnest(array['action', 'thread', 'event']) as parent
 """
 
+FETCHED = "select coalesce(idx_tup_fetch, 0) from pg_stat_xact_user_tables where relname = 'yard'"
+
 
 def blocks(connection: psycopg.Connection[Any]) -> int:
     """Blocks that a claim of 20 touches, the caches warm."""
@@ -49,3 +51,15 @@ def test_a_claim_touches_no_more_blocks_after_twenty_thousand_actions(ledger: Le
     connection.execute("vacuum analyze")
     assert connection.execute("select count(*) from switchyard.yard").fetchall() == [(2000,)]
     assert blocks(connection) <= 1.1 * without
+
+
+def test_a_claim_does_not_walk_a_yard_of_which_nothing_is_known(ledger: Ledger) -> None:
+    connection = ledger.connection  # no ANALYZE has seen what is in the yard
+    connection.execute(
+        "insert into switchyard.action (action_name) select 'noop' from generate_series(1, 2000)"
+    )
+    with connection.transaction():
+        [(before,)] = connection.execute(FETCHED).fetchall()
+        connection.execute("select * from switchyard.claim('noop', 20)")
+        [(after,)] = connection.execute(FETCHED).fetchall()
+    assert after - before <= 2 * 20, "each that it takes is looked at twice"
