@@ -7,6 +7,7 @@ ever tries: waiting would make one open submit transaction deafen it.
 - Armed: whatever commits after the arming rings, and every ring is followed by a look in a new statement. So
   an armed worker may sleep until the bell, the earliest due time, or the poll. It stays armed while traffic
   is light: an action that comes alone is found by one statement.
+- A bell that names its action, heard while nothing else is known of, is answered by a look at that one alone.
 - Not armed, because writers are in flight or a peer is armed: nap for at most half a second, look, try again.
 - Busy, with more than a handful found in the last tenth of a second: bells would cost the writers more than
   looks cost us, so disarm and look every `listen_wait`.
@@ -18,7 +19,7 @@ NOTIFY is latency, never correctness: were every bell lost, the naps and the pol
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 NAP = 0.5
 QUIET = 0.1  # how far back a worker remembers what it found
@@ -67,6 +68,18 @@ class Bell:
         if look.claimed:
             self._found.append((self._clock(), look.claimed))
 
+    def answered(self, look: Look) -> None:
+        """A bell that named its action was answered by itself; of the rest, the last look still stands."""
+        if look.claimed:
+            self._found.append((self._clock(), look.claimed))
+        if look.skipped:
+            self._last = replace(self._last, skipped=True)
+
+    @property
+    def still(self) -> bool:
+        """Nothing is known to be there, so what rings now is all there is."""
+        return not (self._rung or self.more or self.busy)
+
     @property
     def more(self) -> bool:
         """The last look got all it wanted, so there may be more at once."""
@@ -82,7 +95,7 @@ class Bell:
 
     def wants_arming(self) -> bool:
         """Nothing more is known of and it is quiet: time to sleep."""
-        return not (self.armed or self._refused or self.more or self._rung or self.busy)
+        return self.still and not (self.armed or self._refused)
 
     def arm(self, *, got: bool) -> None:
         """The bell's lock was tried. Got: look once more, for what committed before it was ours."""

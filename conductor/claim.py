@@ -12,10 +12,11 @@ from uuid import UUID
 from conductor.bell import Look
 from conductor.columns import BigInts, Ints, Uuids
 from conductor.handler import Work
-from conductor.session import Session
+from conductor.session import Sent, Session
 from switchyard.ledger.queries import query
 
 CLAIM = query("conductor", "claim")
+CLAIM_ONE = query("conductor", "claim_one")
 CLAIM_DESCRIBED = query("conductor", "claim_described")
 CLAIM_ORPHANS = query("conductor", "claim_orphans")
 UNLOCK = query("conductor", "unlock")
@@ -34,6 +35,9 @@ class Claim:
         return len(self.uuids)
 
 
+NO_CLAIM = Claim(Uuids.of([]), Ints.of([]), Ints.of([]), BigInts.of([]))
+
+
 async def claim(session: Session, name: str, wanted: int, held: Uuids) -> tuple[Claim, Look]:
     """Lock up to `wanted` processable actions, passing over those this session holds already."""
     async with _or_sever(session, "claim"):
@@ -49,6 +53,29 @@ async def claim_described(
         [row] = await session.rows(CLAIM_DESCRIBED, {"name": name, "wanted": wanted, "held": held})
     claimed, look = _taken(row, wanted)
     return claimed, look, _works(name, claimed, row[6:], attempts) if len(claimed) else []
+
+
+async def rehearse_one(session: Session, name: str) -> None:
+    """Have the server plan `claim_one` before anybody waits for it; no action has this id."""
+    async with _or_sever(session, "claim"):
+        await session.rows(CLAIM_ONE, {"name": name, "uuid": UUID(int=0)})
+
+
+def send_claim_of(session: Session, name: str, uuid: UUID) -> Sent:
+    """Ask for the lock of an action that this session does not hold, and for what it is."""
+    return session.send(CLAIM_ONE, {"name": name, "uuid": uuid})
+
+
+async def claim_sent(
+    session: Session, sent: Sent, name: str, uuid: UUID, attempts: int
+) -> tuple[Claim, Look, list[Work]]:
+    """What came of it."""
+    async with _or_sever(session, "claim"):
+        [[skipped, lock, run, before, *description]] = await session.answer(sent)
+    if lock is None:
+        return NO_CLAIM, Look(1, 0, skipped, None), []
+    claimed = Claim(Uuids.of([uuid]), Ints.of([run]), Ints.of([before]), BigInts.of([lock]))
+    return claimed, Look(1, 1, skipped, None), [_work(name, uuid, run, before, description, attempts)]
 
 
 async def claim_orphans(session: Session, name: str, wanted: int, held: Uuids) -> Claim:
@@ -76,25 +103,24 @@ def _works(name: str, claimed: Claim, columns: Sequence[Any], attempts: int) -> 
     """In the order of the claim; the columns have an order of their own."""
     described = {one[0]: one[1:] for one in zip(*columns, strict=True)}
     numbers = zip(claimed.uuids, claimed.runs.values(), claimed.attempts.values(), strict=True)
-    works = []
-    for uuid, run, before in numbers:
-        workflow, callback, parent, parameters, correlation, created = described[uuid]
-        works.append(
-            Work(
-                uuid=uuid,
-                run=run,
-                attempt=before + 1,
-                last_attempt=before + 1 >= attempts,
-                action_name=name,
-                workflow=workflow,
-                callback=callback,
-                parent_uuid=UUID(parent) if parent else None,
-                parameters=parameters,
-                correlation_id=correlation,
-                created_at=created,
-            )
-        )
-    return works
+    return [_work(name, uuid, run, before, described[uuid], attempts) for uuid, run, before in numbers]
+
+
+def _work(name: str, uuid: UUID, run: int, before: int, description: Sequence[Any], attempts: int) -> Work:
+    workflow, callback, parent, parameters, correlation, created = description
+    return Work(
+        uuid=uuid,
+        run=run,
+        attempt=before + 1,
+        last_attempt=before + 1 >= attempts,
+        action_name=name,
+        workflow=workflow,
+        callback=callback,
+        parent_uuid=UUID(parent) if parent else None,
+        parameters=parameters,
+        correlation_id=correlation,
+        created_at=created,
+    )
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ The binary form: a header (dimensions, flags, element type, count, lower bound),
 
 import struct
 from collections.abc import Sequence
-from typing import ClassVar, overload
+from typing import ClassVar, Self, overload
 from uuid import UUID
 
 from psycopg import adapt, pq
@@ -29,7 +29,7 @@ class _Column(Sequence[int]):
         self._length = _COUNT.unpack_from(raw, 12)[0] if len(raw) >= _HEADER else 0
 
     @classmethod
-    def of(cls, values: Sequence[int]) -> "_Column":
+    def of(cls, values: Sequence[int]) -> Self:
         """A column made here."""
         if not values:
             return cls(struct.pack(">iii", 0, 0, cls.element))

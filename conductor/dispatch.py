@@ -59,6 +59,10 @@ class Flights:
         """The actions whose locks are ours."""
         return [*self._flying, *(one.work.uuid for one in self._landed)]
 
+    def holds(self, uuid: UUID) -> bool:
+        """Whether that action's lock is ours."""
+        return uuid in self._flying or any(one.work.uuid == uuid for one in self._landed)
+
     def start(self, work: Work, lock: int) -> None:
         """Dispatch it in a task of its own."""
         self._flying[work.uuid] = (work, lock)

@@ -49,6 +49,10 @@ class Outbox:
         """The actions whose locks these rows keep."""
         return [row.uuid for row in self._rows]
 
+    def holds(self, uuid: UUID) -> bool:
+        """Whether these rows keep that action's lock."""
+        return any(row.uuid == uuid for row in self._rows)
+
     def backed_off(self) -> bool:
         """Whether something went into BACKOFF since the last call."""
         was, self._backed_off = self._backed_off, False

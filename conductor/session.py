@@ -21,10 +21,10 @@ What each failure does:
 import asyncio
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, LiteralString
 
-from psycopg import AsyncConnection, OperationalError
+from psycopg import AsyncConnection, OperationalError, pq
 
 from conductor.columns import register
 from conductor.wire import Wire
@@ -34,6 +34,8 @@ from switchyard.ledger.queries import query
 PING = query("conductor", "ping")
 ANSWER_WITHIN = 3.0
 ROUND_TRIP_EVERY = 1.0
+
+Sent = asyncio.Future[pq.abc.PGresult]
 
 
 class SessionLost(DatabaseUnavailable):
@@ -46,7 +48,7 @@ class Session:
     def __init__(self, connection: AsyncConnection[Any], answer_within: float = ANSWER_WITHIN) -> None:
         self._connection = connection
         self._answer_within = answer_within
-        self.on_bell: Callable[[], None] = lambda: None
+        self.on_bell: Callable[[bytes], None] = lambda _named: None
         self._loop = asyncio.get_running_loop()
         self._lost: str | None = None
         self.answered_at = self._loop.time()
@@ -62,10 +64,23 @@ class Session:
     async def rows(self, statement: LiteralString, values: Mapping[str, Any] | None = None) -> list[Any]:
         """Run one statement in its own transaction and return its rows."""
         self._check()
+        return await self._answered(self._wire.rows(statement, values or {}))
+
+    def send(self, statement: LiteralString, values: Mapping[str, Any]) -> Sent:
+        """Send a statement that ran before, now; `answer` must be awaited before there can be another."""
+        self._check()
+        return self._wire.send(statement, values)
+
+    async def answer(self, sent: Sent) -> list[Any]:
+        """The rows of what was sent."""
+        self._check()
+        return await self._answered(self._wire.answer(sent))
+
+    async def _answered(self, answer: Coroutine[Any, Any, list[Any]]) -> list[Any]:
         within = self._answer_within
         timer = self._loop.call_later(within, self.sever, f"no answer within {within:g} s")
         try:
-            found = await self._wire.rows(statement, values or {})
+            found = await answer
         except OperationalError as error:
             if self._connection.closed or self._lost:
                 self._lose(str(error))
@@ -124,8 +139,9 @@ class Session:
         self.sever(_first_line(reason))
         raise SessionLost(self._lost or reason)
 
-    def _heard(self) -> None:
-        self.on_bell()
+    def _heard(self, named: bytes) -> None:
+        if self._lost is None:
+            self.on_bell(named)
 
     def _ended(self, error: OperationalError) -> None:
         """Nobody can use it any more; whoever rests learns it at once."""

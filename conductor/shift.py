@@ -11,6 +11,7 @@ run one after the other on the session; dispatches run beside them, with no tran
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from uuid import UUID
 
 from conductor.bell import Bell
 from conductor.claim import Claim, claim, claim_described, claim_orphans, unlock
@@ -19,6 +20,7 @@ from conductor.dispatch import Flights
 from conductor.handler import Work
 from conductor.line import Line
 from conductor.outbox import Outbox
+from conductor.prompt import Prompt, named
 from conductor.registry import Registration
 from conductor.session import ROUND_TRIP_EVERY, Session
 from conductor.settle import Row, rows_of
@@ -70,14 +72,20 @@ class Shift:
         self._flights = Flights(line.handler, line.action.timeout, self._wake.set)
         self._outbox = Outbox(session, line, registration, clock)
         self._locks = line.metrics.locks.labels(line.name)
+        self._prompt = Prompt(session, line)
+        self._resting = False
         self._tokens_at = self._rang_at = self._orphans_at = -self._poll
         self._stop_by: float | None = None
         self._drained = self._released = False
         session.on_bell = self.ring
 
-    def ring(self) -> None:
+    def ring(self, said: bytes = b"") -> None:
         """Something may be there."""
-        self._bell.ring()
+        uuid = named(said)
+        if uuid is not None and self._may_prompt(uuid):
+            self._prompt.send(uuid)
+        else:
+            self._bell.ring()
         self._wake.set()
 
     def stop(self, grace: float) -> None:
@@ -95,6 +103,7 @@ class Shift:
         """Until it is stopped, or has found nothing more to do where it runs once."""
         await self._session.rows(NAME_BELL, {"name": self._line.name})
         await self._session.rows(LISTEN)
+        await self._prompt.rehearse()
         while not self._over():
             self._wake.clear()
             await self._turn()
@@ -109,6 +118,8 @@ class Shift:
             log.warning("dispatches were abandoned with their session", action=self._line.name, count=dropped)
 
     async def _turn(self) -> None:
+        if self._prompt.pending:
+            await self._look_at_one()
         if self._stop_by is not None and self._clock() >= self._stop_by:
             await self._release()
         await self._settle()
@@ -122,6 +133,8 @@ class Shift:
         await self._rest()
 
     def _over(self) -> bool:
+        if self._prompt.pending:
+            return False
         if self.held:
             return self._released  # what could not be written by then, nobody waits for
         return self._stop_by is not None or (self._once and self._drained)
@@ -131,6 +144,26 @@ class Shift:
 
     def _may_claim(self) -> bool:
         return self._stop_by is None and not self._outbox.refused and self._room() > 0
+
+    def _may_prompt(self, uuid: UUID) -> bool:
+        """It rests, and nothing has to be weighed: no other work, no tokens, no lock that is ours already."""
+        return (
+            self._resting
+            and not self._prompt.pending
+            and not self._once
+            and self._line.bucket is None
+            and self._bell.still
+            and self._may_claim()
+            and not self._flights.holds(uuid)
+            and not self._outbox.holds(uuid)
+        )
+
+    async def _look_at_one(self) -> None:
+        """Start what a bell named, if it is there."""
+        claimed, look, works, seconds = await self._prompt.answer()
+        self._bell.answered(look)
+        if len(claimed):
+            await self._start(claimed, works, seconds)
 
     async def _look(self) -> None:
         """Take what there is room and tokens for, and start it."""
@@ -142,7 +175,6 @@ class Shift:
         await self._line.put_back(self._session, wanted - len(claimed))
         if len(claimed):
             await self._start(claimed, works, seconds)
-            self._line.metrics.claims.labels(self._line.name).inc(len(claimed))
             await self._ring_peers()
 
     async def _claim(self, wanted: int) -> tuple[Claim, list[Work], float]:
@@ -161,6 +193,10 @@ class Shift:
         return claimed, works, self._clock() - began
 
     async def _start(self, claimed: Claim, works: Sequence[Work], seconds: float) -> None:
+        await self._dispatch(claimed, works, seconds)
+        self._line.metrics.claims.labels(self._line.name).inc(len(claimed))
+
+    async def _dispatch(self, claimed: Claim, works: Sequence[Work], seconds: float) -> None:
         if self._line.batch_handler is not None:
             await self._outbox.batch(self._line.batch_handler, claimed)
             if self._outbox.backed_off():
@@ -177,6 +213,7 @@ class Shift:
                 correlation_id=work.correlation_id,
                 parent_uuid=work.parent_uuid,
             )
+        await asyncio.sleep(0)  # the handlers come first, then what is left of the turn
 
     async def _ring_peers(self) -> None:
         """More than we can take: somebody else may have room."""
@@ -250,5 +287,10 @@ class Shift:
             waits.append(max(self._bell.wait(), self._tokens_at - now))
         seconds = min(waits)
         if seconds > 0:
-            await self._session.wait(self._wake, min(seconds, ROUND_TRIP_EVERY))
-            await self._session.ping()
+            self._resting = True
+            try:
+                await self._session.wait(self._wake, min(seconds, ROUND_TRIP_EVERY))
+            finally:
+                self._resting = False
+            if not self._prompt.pending:
+                await self._session.ping()

@@ -7,11 +7,12 @@ and its result goes straight to whoever waits for it. How values look on the wir
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from psycopg import AsyncConnection, OperationalError, pq
+from psycopg.abc import Buffer
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
 
@@ -25,7 +26,7 @@ class Wire:
     def __init__(
         self,
         connection: AsyncConnection[Any],
-        on_notify: Callable[[], None],
+        on_notify: Callable[[bytes], None],
         on_end: Callable[[OperationalError], None],
     ) -> None:
         self._connection = connection
@@ -43,22 +44,27 @@ class Wire:
 
     async def rows(self, statement: str, values: Mapping[str, Any]) -> list[Any]:
         """Run a statement and return its rows; whoever gives up waiting for them must end the connection."""
-        text, names = _compiled(statement)
-        transformer = self._transformer
-        params = transformer.dump_sequence([values[name] for name in names], [PyFormat.AUTO] * len(names))
-        types, formats = transformer.types or (), transformer.formats
+        text, params, types, formats = self._dumped(statement, values)
         name = self._prepared.get((statement, types))
         if name is None:
             name = b"_%d" % len(self._prepared)
-            await self._answered(lambda: self._pgconn.send_prepare(name, text, types))
+            self._raised(await self._asked(lambda: self._pgconn.send_prepare(name, text, types)))
             self._prepared[statement, types] = name
-        result = await self._answered(
-            lambda: self._pgconn.send_query_prepared(name, params, formats, pq.Format.BINARY)
-        )
+        return await self.answer(self._execute(name, params, formats))
+
+    def send(self, statement: str, values: Mapping[str, Any]) -> "asyncio.Future[pq.abc.PGresult]":
+        """Send now what was run before with values of the same types; `answer` brings the rows."""
+        _, params, types, formats = self._dumped(statement, values)
+        return self._execute(self._prepared[statement, types], params, formats)
+
+    async def answer(self, sent: "asyncio.Future[pq.abc.PGresult]") -> list[Any]:
+        """The rows of what was sent."""
+        result = await sent
+        self._raised(result)
         if not result.nfields:
             return []
-        transformer.set_pgresult(result)
-        return transformer.load_rows(0, result.ntuples, tuple)
+        self._transformer.set_pgresult(result)
+        return self._transformer.load_rows(0, result.ntuples, tuple)
 
     def close(self) -> None:
         """Leave the event loop, once: libpq closes a socket that ended, and another gets its number."""
@@ -68,7 +74,20 @@ class Wire:
         self._loop.remove_reader(self._socket)
         self._loop.remove_writer(self._socket)
 
-    async def _answered(self, send: Callable[[], None]) -> pq.abc.PGresult:
+    def _dumped(
+        self, statement: str, values: Mapping[str, Any]
+    ) -> tuple[bytes, Sequence[Buffer | None], tuple[int, ...], Sequence[pq.Format] | None]:
+        text, names = _compiled(statement)
+        transformer = self._transformer
+        params = transformer.dump_sequence([values[name] for name in names], [PyFormat.AUTO] * len(names))
+        return text, params, transformer.types or (), transformer.formats
+
+    def _execute(
+        self, name: bytes, params: Sequence[Buffer | None], formats: Sequence[pq.Format] | None
+    ) -> "asyncio.Future[pq.abc.PGresult]":
+        return self._asked(lambda: self._pgconn.send_query_prepared(name, params, formats, pq.Format.BINARY))
+
+    def _asked(self, send: Callable[[], None]) -> "asyncio.Future[pq.abc.PGresult]":
         assert self._answer is None, "one statement at a time"
         try:
             send()
@@ -76,11 +95,12 @@ class Wire:
         except OperationalError as error:
             self._end(error)
             raise
-        self._answer = self._loop.create_future()
-        result = await self._answer
+        answer = self._answer = self._loop.create_future()
+        return answer
+
+    def _raised(self, result: pq.abc.PGresult) -> None:
         if result.status in _REFUSED:
             raise error_from_result(result, encoding=self._connection.info.encoding)
-        return result
 
     def _flush(self) -> None:
         """Send what is left to send, now and whenever the socket takes more."""
@@ -103,8 +123,8 @@ class Wire:
             connection.consume_input()
             if self._answer is not None:
                 self._collect(self._answer)
-            while connection.notifies() is not None:
-                self._on_notify()
+            while (bell := connection.notifies()) is not None:
+                self._on_notify(bell.extra)
         except OperationalError as error:
             self._end(error)
             return
@@ -128,6 +148,7 @@ class Wire:
         answer, self._answer = self._answer, None
         if answer is not None and not answer.done():
             answer.set_exception(error)
+            answer.exception()  # known by `on_end` too: nobody has to ask for it
 
 
 @cache

@@ -24,7 +24,10 @@ from switchyard.ledger import migrate
 from tests.parts.postgres import Server
 
 WRITERS = 64
-SILENT = "create or replace function switchyard.ring(action_names text[]) returns void language plpgsql as $$ begin end $$"
+SILENT = (
+    "create or replace function switchyard.ring(action_names text[], p_ready uuid default null) "
+    "returns void language plpgsql as $$ begin end $$"
+)
 KEY = "(1937204078, switchyard.bell_key('noop'))"
 
 

@@ -14,14 +14,16 @@ create function switchyard.bell_channel(action_name text) returns text
 language sql immutable parallel safe strict as $$ select 'switchyard_' || md5(action_name) $$;
 comment on function switchyard.bell_channel is 'The channel that rings for that action name.';
 
-create function switchyard.ring(action_names text[]) returns void
+--
+-- A bell for one action that is ready says which: its claim needs no search.
+create function switchyard.ring(action_names text[], p_ready uuid default null) returns void
 language plpgsql as $$
 declare
   name text;
 begin
   foreach name in array action_names loop
     if not pg_try_advisory_xact_lock_shared(1937204078, switchyard.bell_key(name)) then
-      perform pg_notify(switchyard.bell_channel(name), '');
+      perform pg_notify(switchyard.bell_channel(name), coalesce(p_ready::text, ''));
     end if;
   end loop;
 end

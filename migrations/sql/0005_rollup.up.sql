@@ -28,9 +28,11 @@ create function switchyard.action_makes_thread() returns trigger
 language plpgsql security definer
 set search_path = switchyard, pg_temp as $$
 declare
+  rows bigint;
   keyed boolean;
   taken record;
   names text[];
+  ready uuid;
 begin
   insert into switchyard.thread (action_uuid, created_at, action_name, priority, next_attempt_after, calls_back)
   select f.action_uuid, f.created_at, f.action_name, f.priority, f.start_after,
@@ -39,8 +41,14 @@ begin
   insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id)
   select f.action_uuid, f.action_name, f.priority, 'PENDING', 1, 0, f.start_after, switchyard.uuid_lock(f.action_uuid)
   from fresh f;
-  select array_agg(n.action_name), bool_or(n.keyed) into names, keyed
-  from (select f.action_name, bool_or(f.idempotency_key is not null) as keyed from fresh f group by f.action_name) as n;
+  get diagnostics rows = row_count;
+  if rows = 1 then
+    select array[f.action_name], f.idempotency_key is not null, case when f.start_after is null then f.action_uuid end
+    into names, keyed, ready from fresh f;
+  else
+    select array_agg(n.action_name), bool_or(n.keyed) into names, keyed
+    from (select f.action_name, bool_or(f.idempotency_key is not null) as keyed from fresh f group by f.action_name) as n;
+  end if;
   if keyed then
     -- In key order: two bulk submits with the same keys in different orders would deadlock.
     insert into switchyard.idempotency (action_name, idempotency_key, action_uuid, content)
@@ -58,7 +66,7 @@ begin
     end if;
   end if;
   if names is not null then
-    perform switchyard.ring(names);
+    perform switchyard.ring(names, ready);
   end if;
   return null;
 end

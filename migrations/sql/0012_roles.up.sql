@@ -32,8 +32,8 @@ grant switchyard_reader, switchyard_submitter to switchyard_worker;
 grant insert on switchyard.event, switchyard.journal to switchyard_worker;
 grant usage on sequence switchyard.event_id to switchyard_worker;
 grant insert, update, delete on switchyard.worker, switchyard.route to switchyard_worker;
-grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.describe(uuid[]), switchyard.claim_orphans(text, integer, uuid[]),
-  switchyard.unlock(bigint[]), switchyard.ring(text[]), switchyard.callbacks_made(uuid, integer), switchyard.notice_over(text, text, text),
+grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.claim_one(text, uuid), switchyard.describe(uuid[]),
+  switchyard.claim_orphans(text, integer, uuid[]), switchyard.unlock(bigint[]), switchyard.ring(text[], uuid), switchyard.callbacks_made(uuid, integer), switchyard.notice_over(text, text, text),
   switchyard.mark_lost(interval), switchyard.take_tokens(text, double precision, double precision, integer),
   switchyard.give_tokens(text, double precision, integer), switchyard.pause(text, text, text),
   switchyard.ensure_partitions(integer), switchyard.drop_partition(text) to switchyard_worker;

@@ -3,6 +3,10 @@ select uuids, runs, attempts, lock_ids, skipped,
   extract(epoch from next_due - clock_timestamp())::double precision as due_in
 from switchyard.claim(%(name)s, %(wanted)s, %(held)s);
 
+-- claim_one: lock and return the action that a bell named; without a lock where there is nothing to do
+select skipped, lock_id, run, attempt, workflow, callback, parent_uuid::text, parameters, correlation_id, created_at
+from switchyard.claim_one(%(name)s, %(uuid)s);
+
 -- claim_orphans: lock and return what a dead conductor left RUNNING, for at_most_once
 select coalesce(array_agg(action_uuid), '{}'), coalesce(array_agg(run), '{}'), coalesce(array_agg(attempt), '{}'),
   coalesce(array_agg(lock_id), '{}')

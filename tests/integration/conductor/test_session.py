@@ -64,7 +64,7 @@ async def test_a_statement_that_is_given_up_ends_the_session_and_its_locks(
 async def test_bells_are_heard_in_mid_statement_and_while_nothing_runs(yard: Yard, session: Session) -> None:
     heard = 0
 
-    def bell() -> None:
+    def bell(_named: bytes) -> None:
         nonlocal heard
         heard += 1
 

@@ -53,6 +53,16 @@ def test_a_statement_rings_once(ledger: Ledger, sleeper: Connection) -> None:
     assert bells(sleeper) == 1
 
 
+def test_a_bell_names_the_one_action_that_is_ready(ledger: Ledger, sleeper: Connection) -> None:
+    sleeper.execute(ARM)
+    uuid = ledger.submit()
+    ledger.submit(start_after="2099-01-01")
+    ledger.connection.execute(
+        "insert into switchyard.action (action_name) select 'noop' from generate_series(1, 2)"
+    )
+    assert [bell.payload for bell in sleeper.notifies(timeout=0.2)] == [str(uuid), "", ""]
+
+
 def test_nobody_rings_while_nobody_sleeps(ledger: Ledger, sleeper: Connection) -> None:
     sleeper.execute(ARM)
     sleeper.execute(DISARM)

@@ -92,6 +92,36 @@ def test_a_paused_name_is_not_claimed_until_it_is_resumed(ledger: Ledger) -> Non
     assert journal == [("pause", "noop", "ann", "storm"), ("resume", "noop", "ann", "calm")]
 
 
+ONE = "select skipped, lock_id is not null, run, attempt, workflow from switchyard.claim_one('noop', %s)"
+NOTHING = [(False, False, None, None, None)]
+
+
+def test_one_that_is_named_is_locked_and_described(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    assert ledger.connection.execute(ONE, [uuid]).fetchall() == [(False, True, 1, 0, None)]
+    assert locks_held(ledger.connection) == 1
+
+
+def test_one_that_a_peer_holds_is_skipped_and_one_that_it_ended_is_let_go(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    with ledger.database.connect() as peer:
+        assert claim(peer) == [uuid]
+        assert ledger.connection.execute(ONE, [uuid]).fetchall() == [(True, False, None, None, None)]
+        outcome(peer, [uuid])
+    assert ledger.connection.execute(ONE, [uuid]).fetchall() == NOTHING
+    assert locks_held(ledger.connection) == 0
+
+
+def test_one_that_may_not_start_is_let_go(ledger: Ledger) -> None:
+    other, later, paused = ledger.submit("other"), ledger.submit(start_after="2099-01-01"), ledger.submit()
+    ledger.connection.execute("select switchyard.pause('noop', 'ann', 'storm')")
+    for uuid in (other, paused, UUID(int=0)):
+        assert ledger.connection.execute(ONE, [uuid]).fetchall() == NOTHING
+    ledger.connection.execute("select switchyard.resume('noop', 'ann', 'calm')")
+    assert ledger.connection.execute(ONE, [later]).fetchall() == NOTHING
+    assert locks_held(ledger.connection) == 0
+
+
 def test_unlock_counts_what_was_really_held(ledger: Ledger) -> None:
     [uuid] = [ledger.submit()]
     assert ledger.claim() == [uuid]

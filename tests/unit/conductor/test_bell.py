@@ -57,6 +57,31 @@ def test_a_ring_during_the_look_asks_for_another(bell: Bell) -> None:
     assert not bell.wants_arming()
 
 
+def test_a_bell_that_named_its_action_leaves_the_rest_as_the_last_look_saw_it(
+    bell: Bell, clock: Clock
+) -> None:
+    sleep(bell, look(due_in=10.0))
+    assert bell.still
+    clock.now += 4
+    bell.answered(look(1, wanted=1))
+    assert bell.still
+    assert bell.wait() == pytest.approx(6.0)
+
+
+def test_a_named_action_that_a_peer_holds_is_looked_for_again_soon(bell: Bell, clock: Clock) -> None:
+    sleep(bell)
+    bell.answered(look(wanted=1, skipped=True))
+    assert bell.wait() == pytest.approx(NAP)
+
+
+def test_named_actions_count_as_found(bell: Bell) -> None:
+    sleep(bell)
+    for _ in range(9):
+        bell.answered(look(1, wanted=1))
+    assert bell.busy
+    assert not bell.still
+
+
 def test_a_full_batch_is_followed_at_once(bell: Bell) -> None:
     bell.looking()
     bell.looked(look(50))
