@@ -92,7 +92,7 @@ def test_every_action_ends_once_whatever_dies(own_postgres: Server, tmp_path: Pa
             rows(database, (submit % (names, share)).encode())  # our own words, no input
             strike(fleet, own_postgres, chance, settings, blow)
             blow += 1
-            time.sleep(1)
+            time.sleep(1)  # not a wait for anything: the pace of the blows
         until(lambda: rows(database, "select count(*) from switchyard.yard") == [(0,)], 300)
         for member in fleet.members:
             if member.running():

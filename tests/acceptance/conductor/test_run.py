@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conductor.counting import Counting
-from tests.acceptance.conductor.program import COMMAND, Fleet, write
+from tests.acceptance.conductor.program import COMMAND, Conductor, Fleet, write
 from tests.waiting import until
 
 NOOP: dict[str, Any] = {"actions": {"drill": {"type": "noop"}}}
@@ -40,6 +40,17 @@ def submit(fleet: Fleet, count: int, name: str = "webhook") -> None:
 
 def statuses(fleet: Fleet) -> dict[str, int]:
     return dict(fleet.database.execute("select status::text, count(*) from switchyard.thread group by 1"))
+
+
+def rests(fleet: Fleet, member: Conductor) -> None:
+    """Wait until it has looked once more for something to claim, or tried the bell after a look, and rests."""
+    [[now]] = fleet.database.execute("select clock_timestamp()")
+    looked = (
+        "select true from pg_stat_activity a join switchyard.worker w on w.backend_pid = a.pid"
+        " where w.pid = %s and a.state = 'idle' and a.query_start > %s"
+        " and (a.query like '%%switchyard.claim(%%' or a.query like '%%pg_try_advisory_lock%%')"
+    )
+    until(lambda: fleet.database.execute(looked, member.pid, now))
 
 
 def test_once_does_what_is_due_and_exits(fleet: Fleet) -> None:
@@ -130,9 +141,9 @@ def test_r3_a_killed_conductor_is_followed_within_a_second(fleet: Fleet, counts:
     fleet.registered(1)
     submit(fleet, 5)
     until(lambda: counts.seen.total() == 5)
-    fleet.add(webhook(counts))
+    peer = fleet.add(webhook(counts))
     fleet.registered(2)
-    time.sleep(1)  # the peer has looked, found everything taken, and sleeps
+    rests(fleet, peer)
     began = time.monotonic()
     first.kill()
     until(lambda: counts.seen.total() == 10, 5)
@@ -159,7 +170,7 @@ def test_r3_a_killed_conductor_is_followed_by_a_peer_that_sleeps_armed(
     submit(fleet, 5)
     until(lambda: counts.seen.total() == 5)
     peer.signal(signal.SIGCONT)
-    time.sleep(1)  # it has looked, found everything taken, and sleeps
+    rests(fleet, peer)
     assert fleet.database.execute(armed) == [(peer.pid,)]
     began = time.monotonic()
     first.kill()

@@ -25,7 +25,7 @@ async def test_of_two_only_one_holds_it(client: Client, namespace: str) -> None:
     pair = [Lease(client, namespace, "caboose", name, duration=2) for name in ("a", "b")]
     assert sorted(await asyncio.gather(*(lease.tick() for lease in pair))) == [False, True]
     for _ in range(4):
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.2)  # not a wait for anything: the pace of the looks
         await asyncio.gather(*(lease.tick() for lease in pair))
         assert [lease.held for lease in pair].count(True) == 1
 

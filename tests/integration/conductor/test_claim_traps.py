@@ -49,7 +49,7 @@ async def test_claiming_twice_without_outcomes_never_hands_out_what_is_held(yard
     await eventually(lambda: handler.flying == 20)
     assert yard.locks() == 20  # three claims of 8, 8 and 4, none of them twice
     yard.submit(1)  # rings: there is no room, so nothing may happen
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(0.1)  # nobody can tell of what does not happen
     assert (handler.flying, yard.locks()) == (20, 20)
     handler.gate.set()
     await eventually(lambda: ended_once(yard, uuids))

@@ -12,6 +12,12 @@ from tests.integration.conductor.yard import NAME, Yard, eventually
 
 pytestmark = pytest.mark.database
 
+# A statement takes as long as somebody else holds this lock.
+HOLD = "select pg_advisory_lock(7)"
+HELD_UP = (
+    "select 1 from pg_locks join pg_database on pg_database.oid = database"
+    " where locktype = 'advisory' and objid = 7 and not granted and datname = current_database()"
+)
 
 @pytest.fixture
 async def session(yard: Yard) -> AsyncIterator[Session]:
@@ -49,15 +55,16 @@ async def test_a_refused_statement_is_an_error_and_the_next_one_works(session: S
 async def test_a_statement_that_is_given_up_ends_the_session_and_its_locks(
     yard: Yard, session: Session
 ) -> None:
-    await session.rows("select pg_advisory_lock(7)")
-    slow = asyncio.create_task(session.rows("select pg_sleep(2)"))
-    asleep = "select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"
-    await eventually(lambda: yard.database.execute(asleep))
-    slow.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await slow
-    with pytest.raises(SessionLost, match="given up"):
-        await session.rows("select 1")
+    await session.rows("select pg_advisory_lock(6)")
+    with yard.database.connect() as other:
+        other.execute(HOLD)
+        slow = asyncio.create_task(session.rows(HOLD))
+        await eventually(lambda: yard.database.execute(HELD_UP))
+        slow.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await slow
+        with pytest.raises(SessionLost, match="given up"):
+            await session.rows("select 1")
     await eventually(lambda: yard.locks() == 0)
 
 
@@ -70,9 +77,11 @@ async def test_bells_are_heard_in_mid_statement_and_while_nothing_runs(yard: Yar
 
     session.on_bell = bell
     await session.rows("listen drill")
-    slow = asyncio.create_task(session.rows("select pg_sleep(0.2)"))
-    await asyncio.sleep(0)
-    yard.database.execute("notify drill")
+    with yard.database.connect() as other:
+        other.execute(HOLD)
+        slow = asyncio.create_task(session.rows(HOLD))
+        await eventually(lambda: yard.database.execute(HELD_UP))
+        yard.database.execute("notify drill")
     await slow
     await eventually(lambda: heard == 1)
     yard.database.execute("notify drill")

@@ -132,7 +132,7 @@ async def test_a_paused_name_waits_for_its_resume(yard: Yard) -> None:
     yard.database.execute("select switchyard.pause('drill', 'test', 'because')")
     uuids = yard.submit(3)
     yard.start(yard.line())
-    await asyncio.sleep(0.3)
+    await eventually(lambda: yard.armed() == 1)  # it has looked, and sleeps
     assert yard.statuses() == {"PENDING": 3}
     yard.database.execute("select switchyard.resume('drill', 'test', 'done')")
     await eventually(lambda: ended_once(yard, uuids))

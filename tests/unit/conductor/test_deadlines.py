@@ -22,7 +22,7 @@ async def test_each_is_cut_at_its_own_time_and_the_quick_ones_are_not() -> None:
     tasks = []
     for number in range(10):
         tasks.append(asyncio.create_task(limited(deadlines, 0.0 if number % 2 else 60.0)))
-        await asyncio.sleep(0.03)
+        await asyncio.sleep(0.03)  # not a wait: each begins at a time of its own
     took = await asyncio.gather(*tasks)
     assert all(seconds == -1.0 for seconds in took[1::2])
     assert all(0.2 <= seconds < 0.6 for seconds in took[0::2])
@@ -60,7 +60,7 @@ async def test_a_cancellation_that_comes_with_the_strike_is_not_swallowed() -> N
 
     task = asyncio.create_task(stubborn())
     await entered.wait()
-    await asyncio.sleep(0.15)
+    await asyncio.sleep(0.15)  # its time is over now: it was struck
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

@@ -62,14 +62,16 @@ async def test_at_most_once_opens_a_connection_of_its_own_each_time(tmp_path: Pa
 async def test_a_second_answer_nobody_asked_for_is_not_taken_for_the_next(tmp_path: Path) -> None:
     """One request, two answers on the wire: the next delivery must not end with the smuggled one."""
     counted = RawServer()
+    taken, again = asyncio.Event(), asyncio.Event()
 
     async def twice(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         counted.requests += 1
         if counted.requests == 1:
             writer.write(ANSWER)
             await writer.drain()
-            await asyncio.sleep(0.05)  # the answer has been taken: this is another packet
+            await taken.wait()  # this is another packet
             writer.write(ANSWER)
+            again.set()
         else:
             writer.write(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
         await writer.drain()
@@ -77,7 +79,10 @@ async def test_a_second_answer_nobody_asked_for_is_not_taken_for_the_next(tmp_pa
 
     async with raw(twice) as server, handler(tmp_path, concurrency=1) as made:
         await made.dispatch(work({"url": server.url}))
-        await asyncio.sleep(0.2)
+        taken.set()
+        await again.wait()
+        for _ in range(3):
+            await asyncio.sleep(0)  # the loop goes round, and reads what lies there
         second = await made.dispatch(work({"url": server.url}))
     assert isinstance(second, Retry)
     assert second.detail.get("status") == 500
