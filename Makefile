@@ -19,6 +19,9 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 INSTALL := VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet
 LOCKED := --require-hashes -r requirements.lock
 PYTEST := $(BIN)/python -m pytest
+# Two at a time: most tests wait for a program or a server about as long as they compute. Each process has its own parts.
+WORKERS ?= 2
+SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist loadgroup
 COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
 .PHONY: help
@@ -75,24 +78,24 @@ ON_MOTO := tests/integration/store/test_s3.py tests/integration/caboose/test_sqs
 .PHONY: test test-unit test-integration test-acceptance test-cluster test-faults test-containers
 test: test-unit test-integration test-acceptance test-cluster test-faults test-containers ## the whole test suite
 test-unit: setup ## no database, no network
-	$(PYTEST) tests/unit
+	$(SIDE_BY_SIDE) tests/unit
 test-integration: setup ## real Postgres, SQS and object store
-	$(PYTEST) tests/integration tests/model
-	SWITCHYARD_TEST_SQS=moto SWITCHYARD_TEST_S3=moto $(PYTEST) $(ON_MOTO)
+	$(SIDE_BY_SIDE) tests/integration tests/model
+	SWITCHYARD_TEST_SQS=moto SWITCHYARD_TEST_S3=moto $(SIDE_BY_SIDE) $(ON_MOTO)
 test-acceptance: setup ## the spawned commands, real signals
-	$(PYTEST) tests/acceptance
+	$(SIDE_BY_SIDE) tests/acceptance
 test-cluster: setup ## real Kubernetes API server and Argo controller
-	$(PYTEST) tests/cluster
+	$(SIDE_BY_SIDE) tests/cluster
 test-faults: setup ## a short fault campaign: every kind of fault, then the invariants
 	$(PYTEST) tests/faults
 test-containers: setup ## the tests marked database, in a container's Postgres and on Postgres 15
-	$(PYTEST) -m database tests --postgres=container
-	$(PYTEST) -m database tests --postgres=15
+	$(SIDE_BY_SIDE) -m database tests/integration --postgres=container
+	$(SIDE_BY_SIDE) -m database tests/integration --postgres=15
 
 .PHONY: test-often
 test-often: setup ## unit and integration tests again and again, each time in another order (make test-often TIMES=20)
 	@for round in $$(seq $${TIMES:-20}); do seed=$$RANDOM; echo "== round $$round: --randomly-seed=$$seed"; \
-	  $(PYTEST) -q --randomly-seed=$$seed tests/unit tests/integration || exit 1; done
+	  $(SIDE_BY_SIDE) -q --randomly-seed=$$seed tests/unit tests/integration || exit 1; done
 
 .PHONY: bench faults
 bench: setup ## every figure beside its peers or its floor, results/bench.json (an hour; QUICK=1 minutes; ONLY=ledger.bulk)

@@ -1,8 +1,14 @@
-"""The parts' logs: kept in the checkout's results/parts until the next session, shown when a test fails."""
+"""The parts' logs: kept in the checkout's results/parts until the next session, shown when a test fails.
 
+Sessions may run side by side, and one session in several processes, so each process has a folder of its own.
+"""
+
+import os
 import shutil
 from itertools import count
 from pathlib import Path
+
+import psutil
 
 FOLDER = Path(__file__).parents[2] / "results" / "parts"
 SHOWN = 6000
@@ -12,14 +18,17 @@ _marks: dict[Path, int] = {}
 
 
 def begin_session() -> None:
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    _marks.clear()
+    """Nobody reads on in the logs of sessions that are over."""
+    for folder in FOLDER.glob("*"):
+        if folder.is_dir() and not psutil.pid_exists(int(folder.name)):
+            shutil.rmtree(folder, ignore_errors=True)  # another session may be at it
 
 
 def new(name: str) -> Path:
     """A log file for a part that is about to start."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    path = FOLDER / f"{next(_number):03}-{name}.log"
+    folder = FOLDER / str(os.getpid())
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{next(_number):03}-{name}.log"
     path.touch()
     _marks[path] = 0
     return path

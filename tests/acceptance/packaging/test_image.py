@@ -17,8 +17,9 @@ from tests.parts.wheels import LOCK, ROOT, wheels
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(900),
-]  # hundreds of megabytes are copied, on whatever disk
+    pytest.mark.timeout(900),  # hundreds of megabytes are copied, on whatever disk
+    pytest.mark.xdist_group("image"),  # built once
+]
 
 BASE = os.environ.get("SWITCHYARD_TEST_BASE_IMAGE", "python:3.13-slim")
 CONFINED = ["--rm", "--read-only", "--network=none", "--cap-drop=ALL", "--security-opt=no-new-privileges"]

@@ -19,6 +19,7 @@ HELD_UP = (
     " where locktype = 'advisory' and objid = 7 and not granted and datname = current_database()"
 )
 
+
 @pytest.fixture
 async def session(yard: Yard) -> AsyncIterator[Session]:
     opened = await open_session(yard.database.url, NAME)

@@ -1,6 +1,5 @@
 """The engine end to end on one worker: dispatch, outcomes, retry, order, slots, waking."""
 
-import asyncio
 import time
 
 import pytest

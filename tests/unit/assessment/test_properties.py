@@ -45,7 +45,9 @@ def assert_same(found: Mapping[str, Mapping[str, Any]], expected: Mapping[str, M
 def assert_told(found: list[str], expected: list[str]) -> None:
     """The same words; of a figure, which has two digits, the last may be rounded up here and down there."""
     assert [FIGURE.sub("", text) for text in found] == [FIGURE.sub("", text) for text in expected]
-    figures = [[float(figure) for text in said for figure in FIGURE.findall(text)] for said in (found, expected)]
+    figures = [
+        [float(figure) for text in said for figure in FIGURE.findall(text)] for said in (found, expected)
+    ]
     assert figures[0] == pytest.approx(figures[1], rel=0.101)
 
 

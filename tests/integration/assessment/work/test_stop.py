@@ -63,7 +63,9 @@ def test_random_kills_lose_no_job_and_tell_every_end_once(station: Station) -> N
     def finished() -> bool:
         nonlocal kills
         if kills < 8:
-            time.sleep(chance.uniform(0.3, 1.2))  # not a wait for anything: the moment of the kill is the test
+            time.sleep(
+                chance.uniform(0.3, 1.2)
+            )  # not a wait for anything: the moment of the kill is the test
             victim = chance.randrange(2)
             workers[victim].kill()
             workers[victim] = station.spawn(**settings)
