@@ -4,6 +4,7 @@ The image is SWITCHYARD_TEST_POSTGRES_IMAGE, by default the official one. The co
 not by testcontainers' own reaper, whose image a machine without a registry cannot have.
 """
 
+import gc
 import os
 import warnings
 from typing import TYPE_CHECKING
@@ -62,4 +63,6 @@ def _start(command: list[str]) -> "DockerContainer":
             container.with_env("POSTGRES_HOST_AUTH_METHOD", "trust")
             return container.with_command(command).start()
         except DockerException as why:
-            raise UnavailableError(f"docker: {why}") from why
+            refused = str(why)
+        gc.collect()  # docker's client leaves the socket open that was refused, and pytest would blame a test for it
+        raise UnavailableError(f"docker: {refused}")
