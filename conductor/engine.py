@@ -31,6 +31,7 @@ from switchyard.store import open_store
 log = get_logger(__name__)
 
 ZONE = "SWITCHYARD_ZONE"
+YOUNG = 20_000  # new objects before a collection; a full house of dispatches holds more than the usual 700
 
 
 class Engine:
@@ -71,6 +72,7 @@ class Engine:
             async with self._health():
                 await self._start(self._config, self._served_names(self._config))
                 gc.freeze()  # what is there by now stays: no collection needs to walk it in mid-dispatch
+                gc.set_threshold(YOUNG)
                 await self._run_loops(desk)
         finally:
             await self._stop_crews()

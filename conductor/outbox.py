@@ -1,5 +1,6 @@
 """A shift's outcomes on their way into the ledger: their locks stay until they are committed."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from uuid import UUID
@@ -34,6 +35,7 @@ class Outbox:
         self._line = line
         self._registration = registration
         self._clock = clock
+        self._seconds = line.metrics.dispatch_seconds.labels(line.name)
         self._rows: list[Row] = []
         self._backed_off = False
         self._traced: dict[UUID, Work] = {}
@@ -63,7 +65,7 @@ class Outbox:
         for one in landed:
             work = one.work
             self._line.observe(one.outcome)
-            self._line.metrics.dispatch_seconds.labels(self._line.name).observe(one.seconds)
+            self._seconds.observe(one.seconds)
             verdict = self._line.judge.verdict(one.outcome, work.attempt)
             self._rows.append(Row(work.uuid, work.run, work.attempt, one.lock, verdict))
             if tracing.enabled():
@@ -96,8 +98,9 @@ class Outbox:
             raise
         self._rows = done.waiting
         self._note(done.refused)
-        for row in done.written:
-            self._count(row.verdict.status, 1)
+        for status, times in Counter(row.verdict.status for row in done.written).items():
+            self._count(status, times)
+        for row in done.written if self._traced else ():
             self._trace(row, self._clock() - began)
         if done.written:
             await unlock(self._session, [row.lock for row in done.written])

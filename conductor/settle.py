@@ -17,7 +17,7 @@ from uuid import UUID
 import psycopg
 
 from conductor.claim import Claim
-from conductor.columns import Ints, Uuids
+from conductor.columns import Floats, Ints, Texts, Uuids
 from conductor.session import Session
 from conductor.verdict import Verdict, poison
 from switchyard.ledger.queries import query
@@ -138,9 +138,9 @@ async def _write(session: Session, group: Sequence[Row]) -> None:
             "uuids": Uuids.of([row.uuid for row in group]),
             "runs": Ints.of([row.run for row in group]),
             "attempts": Ints.of([row.attempt for row in group]),
-            "statuses": [verdict.status for verdict in verdicts],
-            "errors": [verdict.error for verdict in verdicts],
-            "retries": [verdict.retry_seconds for verdict in verdicts],
-            "details": [verdict.detail for verdict in verdicts],
+            "statuses": Texts.of([verdict.status for verdict in verdicts]),
+            "errors": Texts.of([verdict.error for verdict in verdicts]),
+            "retries": Floats.of([verdict.retry_seconds for verdict in verdicts]),
+            "details": Texts.of([verdict.detail for verdict in verdicts]),
         },
     )

@@ -206,6 +206,7 @@ class Shift:
             await self._outbox.running(claimed)
         for work, lock in zip(works, claimed.locks.values(), strict=True):
             self._flights.start(work, lock)
+        for work in works if tracing.enabled() else ():
             tracing.mark(
                 "claim",
                 seconds=seconds,

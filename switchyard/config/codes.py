@@ -1,7 +1,8 @@
 """Sets of HTTP status codes: `404`, `200-299`, or a list of both."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
@@ -15,9 +16,13 @@ class Codes:
     """Spans of codes, in the order written; `code in codes` asks."""
 
     spans: tuple[range, ...]
+    _all: frozenset[int] = field(init=False, repr=False, compare=False)  # every answer is looked up here
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_all", frozenset(chain.from_iterable(self.spans)))
 
     def __contains__(self, code: object) -> bool:
-        return isinstance(code, int) and any(code in span for span in self.spans)
+        return isinstance(code, int) and code in self._all
 
     def written(self) -> list[int | str]:
         """As it would be written in the file."""

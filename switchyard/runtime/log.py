@@ -89,7 +89,7 @@ def bound(
 
 def bind(*, correlation_id: str | None, action_uuid: UUID) -> None:
     """The same for the rest of a task that does nothing else: with nothing to undo, it costs a quarter."""
-    structlog.contextvars.bind_contextvars(correlation_id=correlation_id, action_uuid=str(action_uuid))
+    structlog.contextvars.bind_contextvars(correlation_id=correlation_id, action_uuid=action_uuid)
 
 
 def _shared() -> list[Processor]:

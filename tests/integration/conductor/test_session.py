@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import psycopg
 import pytest
 
+from conductor.columns import Floats, Texts
 from conductor.opening import open_session
 from conductor.session import Session, SessionLost
 from tests.integration.conductor.yard import NAME, Yard, eventually
@@ -42,6 +43,14 @@ async def test_values_of_other_types_under_the_same_statement(session: Session) 
     statement = "select %(n)s::bigint"
     for n in (1, 70_000, 5_000_000_000, 2):
         assert await session.rows(statement, {"n": n}) == [(n,)]
+
+
+@pytest.mark.parametrize("texts", [[], ["a"], [None], ["", None, "NULL", '"ä,\\{}', "x" * 70_000]])
+async def test_texts_and_numbers_go_as_columns(session: Session, texts: list[str | None]) -> None:
+    numbers = [None if text is None else len(text) / 3 for text in texts]
+    values = {"texts": Texts.of(texts), "numbers": Floats.of(numbers)}
+    rows = await session.rows("select %(texts)s::text[], %(numbers)s::double precision[]", values)
+    assert rows == [(texts, numbers)]
 
 
 async def test_a_refused_statement_is_an_error_and_the_next_one_works(session: Session) -> None:
