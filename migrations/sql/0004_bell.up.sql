@@ -1,4 +1,4 @@
--- The bell: rings for an action name, at most once a statement, and only where a conductor sleeps.
+-- The bell: rings for an action name, at most twice a transaction, and only where a conductor sleeps.
 --
 -- A conductor that is awake looks for itself. Before it sleeps it tries the name's bell lock exclusively (it never
 -- waits for it) and looks once more, in a new statement. A writer tries the same lock shared, for its transaction:
@@ -14,16 +14,21 @@ create function switchyard.bell_channel(action_name text) returns text
 language sql immutable parallel safe strict as $$ select 'switchyard_' || md5(action_name) $$;
 comment on function switchyard.bell_channel is 'The channel that rings for that action name.';
 
---
--- A bell for one action that is ready says which: its claim needs no search.
+-- The first bell of a transaction, where it is for one action that is ready, says which: its claim needs no search. All
+-- later ones are alike, and NOTIFY drops those: a transaction of a million submits rings twice.
 create function switchyard.ring(action_names text[], p_ready uuid default null) returns void
 language plpgsql as $$
 declare
   name text;
+  said text := '';
 begin
   foreach name in array action_names loop
     if not pg_try_advisory_xact_lock_shared(1937204078, switchyard.bell_key(name)) then
-      perform pg_notify(switchyard.bell_channel(name), coalesce(p_ready::text, ''));
+      if p_ready is not null and coalesce(current_setting('switchyard.rang', true), '') = '' then
+        perform set_config('switchyard.rang', 'yes', true);
+        said := p_ready;
+      end if;
+      perform pg_notify(switchyard.bell_channel(name), said);
     end if;
   end loop;
 end

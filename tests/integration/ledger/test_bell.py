@@ -1,4 +1,4 @@
-"""The bell: heard by whoever sleeps armed, silent while nobody does, at most once a statement."""
+"""The bell: heard by whoever sleeps armed, silent while nobody does, at most twice a transaction."""
 
 from collections.abc import Iterator
 
@@ -20,10 +20,14 @@ def sleeper(ledger: Ledger) -> Iterator[Connection]:
         yield connection
 
 
-def bells(connection: Connection) -> int:
-    """How many have rung by now: a round trip brings those that were committed before."""
+def heard(connection: Connection) -> list[str]:
+    """What has rung by now: a round trip brings those that were committed before."""
     connection.execute("select")
-    return len(list(connection.notifies(timeout=0)))
+    return [bell.payload for bell in connection.notifies(timeout=0)]
+
+
+def bells(connection: Connection) -> int:
+    return len(heard(connection))
 
 
 def test_an_armed_sleeper_hears_every_way_to_become_processable(ledger: Ledger, sleeper: Connection) -> None:
@@ -61,7 +65,17 @@ def test_a_bell_names_the_one_action_that_is_ready(ledger: Ledger, sleeper: Conn
     ledger.connection.execute(
         "insert into switchyard.action (action_name) select 'noop' from generate_series(1, 2)"
     )
-    assert [bell.payload for bell in sleeper.notifies(timeout=0.2)] == [str(uuid), "", ""]
+    assert heard(sleeper) == [str(uuid), "", ""]
+
+
+def test_a_transaction_of_many_submits_names_the_first_and_rings_twice(
+    ledger: Ledger, sleeper: Connection
+) -> None:
+    sleeper.execute(ARM)
+    for _ in range(2):
+        with ledger.connection.transaction():
+            first, *_ = [ledger.submit() for _ in range(50)]
+        assert heard(sleeper) == [str(first), ""]
 
 
 def test_nobody_rings_while_nobody_sleeps(ledger: Ledger, sleeper: Connection) -> None:
