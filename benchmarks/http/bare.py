@@ -6,17 +6,10 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
-from uuid import uuid4
 
 import aiohttp
 
-PARAMETERS: dict[str, Any] = {
-    "total": 12.5,
-    "status": "SUCCESSFUL",
-    "items": list(range(20)),
-    "note": "x" * 300,
-}
+from benchmarks.http.webhook import by_hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +42,7 @@ class Bare:
         self._session, self._url, self._in_flight = session, url, in_flight
 
     async def post(self, count: int) -> Turn:
-        """So many documents, `in_flight` at once, and every answer read."""
+        """So many signed webhooks, `in_flight` at once, and every answer read."""
         left = iter(range(count))
         began, cpu = time.perf_counter(), time.process_time()
         await asyncio.gather(*(self._slot(left) for _ in range(self._in_flight)))
@@ -57,8 +50,8 @@ class Bare:
 
     async def _slot(self, left: Iterator[int]) -> None:
         for _ in left:
-            body = {"id": str(uuid4()), "status": PARAMETERS["status"], "data": PARAMETERS}
-            async with self._session.post(self._url, json=body) as response:
+            body, headers = by_hand()
+            async with self._session.post(self._url, data=body, headers=headers) as response:
                 assert response.status == 200
                 await response.read()
 

@@ -4,13 +4,12 @@
 
 The conductor is the spawned command with a Postgres and a store of its own, all on the same processors: it
 claims, renders, signs, vets, sends, judges, keeps every transcript durably and writes every outcome. The bare
-loop posts the same JSON, as many at once, and reads the answer. `--soak` delivers that many more and tells the
+loop makes, signs and posts the same request, as many at once, and reads the answer. `--soak` delivers that many more and tells the
 conductor's resident memory on the way.
 """
 
 import argparse
 import asyncio
-import base64
 import json
 import os
 import statistics
@@ -29,14 +28,15 @@ import yaml
 from psycopg.types.json import Jsonb
 
 from benchmarks import effort
-from benchmarks.http.bare import PARAMETERS, Turn, bare_loop, receiver
+from benchmarks.http.bare import Turn, bare_loop, receiver
+from benchmarks.http.webhook import CORRELATION, ENVIRONMENT, PARAMETERS, action
 from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server
 from switchyard.ledger import migrate
 
 SUBMIT = (
     "insert into switchyard.action (action_name, parameters, correlation_id)"
-    " select 'webhook', %s, 'bench' from generate_series(1, %s)"
+    " select 'webhook', %s, %s from generate_series(1, %s)"
 )
 LEFT = "select exists (select from switchyard.yard where status <= 'BACKOFF')"
 FAILED = (
@@ -48,27 +48,12 @@ CHART = "Signed webhooks a second, beside a bare aiohttp loop"
 
 def config(url: str, folder: Path, in_flight: int) -> dict[str, Any]:
     """As a deployment would have it."""
-    webhook = {
-        "type": "http",
-        "concurrency": in_flight,
-        "allow_networks": ["127.0.0.0/8"],
-        "request": {
-            "url": url,
-            "headers": {"Authorization": "Bearer {{ secrets.partner }}"},
-            "body": {
-                "id": "{{ action.uuid }}",
-                "status": "{{ parameters.status }}",
-                "data": "{{ parameters }}",
-            },
-            "sign": {"secrets": ["env:BENCH_SECRET"]},
-        },
-    }
     return {
         "database": {"url": "env:DATABASE_URL"},
         "store": f"file://{folder}/store",
         "conductor": {"health": {"port": None}},
         "secrets": {"partner": "env:BENCH_PARTNER"},
-        "actions": {"webhook": webhook},
+        "actions": {"webhook": {"type": "http", **action(url, in_flight)}},
     }
 
 
@@ -81,7 +66,7 @@ class Conducting:
     def deliver(self, count: int) -> tuple[Turn, float]:
         """So many, from the word go to the last outcome; and the microseconds that Postgres spent on each."""
         self._ledger.execute("select switchyard.pause('webhook', 'bench', 'until all are there')")
-        self._ledger.execute(SUBMIT, (Jsonb(PARAMETERS), count))
+        self._ledger.execute(SUBMIT, (Jsonb(PARAMETERS), CORRELATION, count))
         cpu, postgres = effort.seconds([self.process.pid]), effort.seconds([self._postgres])
         began = time.perf_counter()
         self._ledger.execute("select switchyard.resume('webhook', 'bench', 'go')")
@@ -110,12 +95,7 @@ def conducting(url: str, in_flight: int) -> Iterator[Conducting]:
         migrate.upgrade(database)
         file = Path(folder) / "switchyard.yaml"
         file.write_text(yaml.safe_dump(config(url, Path(folder), in_flight)))
-        environ = {
-            **os.environ,
-            "DATABASE_URL": database,
-            "BENCH_PARTNER": "a-partner-token",
-            "BENCH_SECRET": "whsec_" + base64.b64encode(bytes(range(32))).decode(),
-        }
+        environ = {**os.environ, **ENVIRONMENT, "DATABASE_URL": database}
         command: list[str | Path] = [Path(sys.executable).parent / "conductor", "run", "-c", file]
         process = subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL)
         try:

@@ -2,13 +2,12 @@
 
     python -m benchmarks.http.deliver [--rounds 15] [--count 500]
 
-The handler renders, signs, vets, sends, judges, and keeps every transcript durably; the bare loop posts the
-same JSON and reads the answer. `benchmarks.http.conduct` has the whole conductor.
+The handler renders, signs, vets, sends, judges, and keeps every transcript durably; the bare loop makes,
+signs and posts the same request, and reads the answer. `benchmarks.http.conduct` has the whole conductor.
 """
 
 import argparse
 import asyncio
-import base64
 import json
 import os
 import statistics
@@ -19,7 +18,8 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from uuid import uuid4
 
-from benchmarks.http.bare import PARAMETERS, Turn, bare_loop, receiver
+from benchmarks.http.bare import Turn, bare_loop, receiver
+from benchmarks.http.webhook import CORRELATION, ENVIRONMENT, PARAMETERS, PARTNER, action
 from conductor.handler import HandlerContext, Work
 from conductor.handlers.http import HttpHandler
 from switchyard.config.actions.http import HttpAction
@@ -42,45 +42,29 @@ async def timed(count: int, deliver: Callable[[Work], Awaitable[None]]) -> Turn:
     return Turn(count / (time.perf_counter() - began), (time.process_time() - cpu) / count * 1e6)
 
 
-def webhook(url: str) -> HttpAction:
-    """The action that a deployment would have."""
-    return HttpAction.model_validate(
-        {
-            "concurrency": IN_FLIGHT,
-            "allow_networks": ["127.0.0.0/8"],
-            "request": {
-                "url": url,
-                "headers": {"Authorization": "Bearer {{ secrets.partner }}"},
-                "body": {
-                    "id": "{{ action.uuid }}",
-                    "status": "{{ parameters.status }}",
-                    "data": "{{ parameters }}",
-                },
-                "sign": {"secrets": ["env:BENCH_SECRET"]},
-            },
-            "responses": [
-                {"status": "200-299", "outcome": "success"},
-                {"status": 409, "path": "$.error", "matches": "already exists", "outcome": "success"},
-                {"status": [408, 429, "500-599"], "outcome": "retry"},
-                {"outcome": "failed"},
-            ],
-        }
-    )
+# What a deployment would have beside the defaults.
+RESPONSES = [
+    {"status": "200-299", "outcome": "success"},
+    {"status": 409, "path": "$.error", "matches": "already exists", "outcome": "success"},
+    {"status": [408, 429, "500-599"], "outcome": "retry"},
+    {"outcome": "failed"},
+]
 
 
 def work() -> Work:
     """One claimed action."""
-    return Work(uuid4(), 1, 1, False, "webhook", None, None, None, PARAMETERS, "corr", datetime.now(UTC))
+    return Work(uuid4(), 1, 1, False, "webhook", None, None, None, PARAMETERS, CORRELATION, datetime.now(UTC))
 
 
 async def measure(rounds: int, count: int) -> dict[str, object]:
     """Both sides in turns, short ones, so that whatever else the machine does weighs on both alike."""
-    os.environ["BENCH_SECRET"] = "whsec_" + base64.b64encode(bytes(range(32))).decode()
+    os.environ.update(ENVIRONMENT)
     async with receiver() as url, bare_loop(url, IN_FLIGHT) as bare:
         with tempfile.TemporaryDirectory() as folder:
             config = SimpleNamespace(correlation_header="x-cdp-request-id")
-            context = HandlerContext(config, open_store(f"file://{folder}"), {"partner": "a-partner-token"})
-            handler = HttpHandler("webhook", webhook(url), context)
+            context = HandlerContext(config, open_store(f"file://{folder}"), {"partner": PARTNER})
+            written = {**action(url, IN_FLIGHT), "responses": RESPONSES}
+            handler = HttpHandler("webhook", HttpAction.model_validate(written), context)
             await handler.start()
 
             async def deliver(one: Work) -> None:
