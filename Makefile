@@ -88,7 +88,7 @@ test-cluster: setup ## real Kubernetes API server and Argo controller
 	$(SIDE_BY_SIDE) tests/cluster
 test-faults: setup ## a short fault campaign: every kind of fault, then the invariants
 	$(PYTEST) tests/faults
-test-containers: setup ## the tests marked database, in a container's Postgres and on Postgres 15
+test-containers: setup ## the tests marked database on other servers: Postgres 17 in a container, and Debian's 15
 	$(SIDE_BY_SIDE) -m database tests/integration --postgres=container
 	$(SIDE_BY_SIDE) -m database tests/integration --postgres=15
 

@@ -18,7 +18,7 @@ from tests.waiting import until
 if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer
 
-IMAGE = os.environ.get("SWITCHYARD_TEST_POSTGRES_IMAGE", "postgres:18")
+IMAGE = os.environ.get("SWITCHYARD_TEST_POSTGRES_IMAGE", "postgres:17")
 
 
 class ContainerPostgres:
@@ -61,6 +61,7 @@ def _start(command: list[str]) -> "DockerContainer":
         try:
             container = DockerContainer(IMAGE).with_exposed_ports(5432)
             container.with_env("POSTGRES_HOST_AUTH_METHOD", "trust")
+            container.with_tmpfs_mount("/var/lib/postgresql")  # nothing in it outlives the tests
             return container.with_command(command).start()
         except DockerException as why:
             refused = str(why)
