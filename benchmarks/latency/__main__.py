@@ -1,6 +1,6 @@
 """P2: from the commit of an insert to the handler's entry, everybody on the same server in the same run.
 
-    python -m benchmarks.latency [--count 200] [--rounds 2] [--only switchyard river …]
+    python -m benchmarks.latency [--count 200] [--rounds 2] [--only switchyard river …] [--pace "50 a second"]
 
 The contestants take turns, round by round. `switchyard` is `conductor run` with a handler that is called for
 each action, `switchyard, batches` the same with one that takes a whole claim, as noop does.
@@ -61,13 +61,13 @@ def contestants() -> dict[str, Measure]:
 
 
 def measure_all(
-    everybody: Mapping[str, Measure], count: int, rounds: int
+    everybody: Mapping[str, Measure], paces: Mapping[str, float], count: int, rounds: int
 ) -> dict[str, dict[str, list[float]]]:
     """Milliseconds by pace and contestant."""
-    found: dict[str, dict[str, list[float]]] = {pace: {name: [] for name in everybody} for pace in PACES}
+    found: dict[str, dict[str, list[float]]] = {pace: {name: [] for name in everybody} for pace in paces}
     with server() as on:
         for number in range(rounds):
-            for pace, every in PACES.items():
+            for pace, every in paces.items():
                 for name, measure in everybody.items():
                     values = measure(fresh(on), count, every)
                     found[pace][name] += values
@@ -97,10 +97,12 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200, help="inserts of each, in each round, at each pace")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--only", nargs="+", help="these contestants alone")
+    parser.add_argument("--pace", choices=PACES, help="this pace alone")
     options = parser.parse_args()
+    paces = {options.pace: PACES[options.pace]} if options.pace else PACES
     everybody = contestants()
     chosen = {name: everybody[name] for name in options.only or everybody}
-    for pace, found in measure_all(chosen, options.count, options.rounds).items():
+    for pace, found in measure_all(chosen, paces, options.count, options.rounds).items():
         publish(f"P2 latency, {pace}", figures(pace, found))
 
 
