@@ -3,8 +3,7 @@
 After any error here the session may hold locks that nobody knows of, so it is severed.
 """
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -12,11 +11,10 @@ from uuid import UUID
 from conductor.bell import Look
 from conductor.columns import BigInts, Ints, Uuids
 from conductor.handler import Work
-from conductor.session import Sent, Session
+from conductor.session import Session
 from switchyard.ledger.queries import query
 
 CLAIM = query("conductor", "claim")
-CLAIM_ONE = query("conductor", "claim_one")
 CLAIM_DESCRIBED = query("conductor", "claim_described")
 CLAIM_ORPHANS = query("conductor", "claim_orphans")
 UNLOCK = query("conductor", "unlock")
@@ -35,12 +33,9 @@ class Claim:
         return len(self.uuids)
 
 
-NO_CLAIM = Claim(Uuids.of([]), Ints.of([]), Ints.of([]), BigInts.of([]))
-
-
 async def claim(session: Session, name: str, wanted: int, held: Uuids) -> tuple[Claim, Look]:
     """Lock up to `wanted` processable actions, passing over those this session holds already."""
-    async with _or_sever(session, "claim"):
+    with or_sever(session, "claim"):
         [row] = await session.rows(CLAIM, {"name": name, "wanted": wanted, "held": held})
     return _taken(row, wanted)
 
@@ -49,38 +44,15 @@ async def claim_described(
     session: Session, name: str, wanted: int, held: Uuids, attempts: int
 ) -> tuple[Claim, Look, list[Work]]:
     """The same, with what a handler needs to know of each; `attempts` are what the policy allows."""
-    async with _or_sever(session, "claim"):
+    with or_sever(session, "claim"):
         [row] = await session.rows(CLAIM_DESCRIBED, {"name": name, "wanted": wanted, "held": held})
     claimed, look = _taken(row, wanted)
     return claimed, look, _works(name, claimed, row[6:], attempts) if len(claimed) else []
 
 
-async def rehearse_one(session: Session, name: str) -> None:
-    """Have the server plan `claim_one` before anybody waits for it; no action has this id."""
-    async with _or_sever(session, "claim"):
-        await session.rows(CLAIM_ONE, {"name": name, "uuid": UUID(int=0)})
-
-
-def send_claim_of(session: Session, name: str, uuid: UUID) -> Sent:
-    """Ask for the lock of an action that this session does not hold, and for what it is."""
-    return session.send(CLAIM_ONE, {"name": name, "uuid": uuid})
-
-
-async def claim_sent(
-    session: Session, sent: Sent, name: str, uuid: UUID, attempts: int
-) -> tuple[Claim, Look, list[Work]]:
-    """What came of it."""
-    async with _or_sever(session, "claim"):
-        [[skipped, lock, run, before, *description]] = await session.answer(sent)
-    if lock is None:
-        return NO_CLAIM, Look(1, 0, skipped, None), []
-    claimed = Claim(Uuids.of([uuid]), Ints.of([run]), Ints.of([before]), BigInts.of([lock]))
-    return claimed, Look(1, 1, skipped, None), [_work(name, uuid, run, before, description, attempts)]
-
-
 async def claim_orphans(session: Session, name: str, wanted: int, held: Uuids) -> Claim:
     """Lock what is RUNNING while nobody runs it."""
-    async with _or_sever(session, "claim of orphans"):
+    with or_sever(session, "claim of orphans"):
         rows = await session.rows(CLAIM_ORPHANS, {"name": name, "wanted": wanted, "held": held})
     return Claim(*rows[0])
 
@@ -88,7 +60,7 @@ async def claim_orphans(session: Session, name: str, wanted: int, held: Uuids) -
 async def unlock(session: Session, locks: BigInts | Sequence[int]) -> None:
     """Give locks back; every one of them must have been ours."""
     column = locks if isinstance(locks, BigInts) else BigInts.of(locks)
-    async with _or_sever(session, "unlock"):
+    with or_sever(session, "unlock"):
         [[freed]] = await session.rows(UNLOCK, {"locks": column})
         if freed != len(column):
             raise AssertionError(f"{len(column) - freed} locks were not held")
@@ -103,10 +75,11 @@ def _works(name: str, claimed: Claim, columns: Sequence[Any], attempts: int) -> 
     """In the order of the claim; the columns have an order of their own."""
     described = {one[0]: one[1:] for one in zip(*columns, strict=True)}
     numbers = zip(claimed.uuids, claimed.runs.values(), claimed.attempts.values(), strict=True)
-    return [_work(name, uuid, run, before, described[uuid], attempts) for uuid, run, before in numbers]
+    return [work_of(name, uuid, run, before, described[uuid], attempts) for uuid, run, before in numbers]
 
 
-def _work(name: str, uuid: UUID, run: int, before: int, description: Sequence[Any], attempts: int) -> Work:
+def work_of(name: str, uuid: UUID, run: int, before: int, description: Sequence[Any], attempts: int) -> Work:
+    """What a handler is told, `before` being the dispatches so far."""
     workflow, callback, parent, parameters, correlation, created = description
     return Work(
         uuid=uuid,
@@ -123,10 +96,18 @@ def _work(name: str, uuid: UUID, run: int, before: int, description: Sequence[An
     )
 
 
-@asynccontextmanager
-async def _or_sever(session: Session, step: str) -> AsyncIterator[None]:
-    try:
-        yield
-    except BaseException as error:
-        session.sever(f"an error in the {step}: {type(error).__name__}")
-        raise
+class or_sever:  # noqa: N801 - reads as what it does
+    """Whatever goes wrong inside, the session goes with it."""
+
+    __slots__ = ("_session", "_step")
+
+    def __init__(self, session: Session, step: str) -> None:
+        self._session = session
+        self._step = step
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._session.sever(f"an error in the {self._step}: {kind.__name__}")

@@ -7,13 +7,37 @@ what this session holds is never asked for, because its lock would be granted ag
 """
 
 import time
+from dataclasses import dataclass
 from uuid import UUID
 
 from conductor.bell import Look
-from conductor.claim import Claim, claim_sent, rehearse_one, send_claim_of
+from conductor.claim import Claim, or_sever, work_of
+from conductor.columns import BigInts, Ints, Uuids
 from conductor.handler import Work
 from conductor.line import Line
-from conductor.session import Sent, Session
+from conductor.session import Session
+from conductor.wire import Prepared, Sent
+from switchyard.ledger.queries import query
+
+CLAIM_ONE = query("conductor", "claim_one")
+TYPES = (25, 2950)  # text and uuid, as Postgres numbers them
+CLAIMED = Look(wanted=1, claimed=1, skipped=False, due_in=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One action that is claimed."""
+
+    work: Work
+    lock: int
+    seconds: float  # that the claim took
+
+    def claim(self) -> Claim:
+        """The same as columns."""
+        work = self.work
+        return Claim(
+            Uuids.of([work.uuid]), Ints.of([work.run]), Ints.of([work.attempt - 1]), BigInts.of([self.lock])
+        )
 
 
 class Prompt:
@@ -22,6 +46,8 @@ class Prompt:
     def __init__(self, session: Session, line: Line) -> None:
         self._session = session
         self._line = line
+        self._name = line.name.encode()
+        self._claim: Prepared | None = None
         self._sent: tuple[UUID, Sent, float] | None = None
 
     @property
@@ -30,21 +56,29 @@ class Prompt:
         return self._sent is not None
 
     async def rehearse(self) -> None:
-        """Before the first bell."""
-        await rehearse_one(self._session, self._line.name)
+        """Have the server plan it before anybody waits: no action has this id."""
+        self._claim = await self._session.prepare(CLAIM_ONE, TYPES)
+        self.send(UUID(int=0))
+        await self.answer()
 
     def send(self, uuid: UUID) -> None:
         """Claim that action, now."""
-        self._sent = uuid, send_claim_of(self._session, self._line.name, uuid), time.perf_counter()
+        assert self._claim is not None, "not rehearsed"
+        self._sent = uuid, self._session.send(self._claim, (self._name, uuid.bytes)), time.perf_counter()
 
-    async def answer(self) -> tuple[Claim, Look, list[Work], float]:
-        """What was claimed, and the seconds that it took."""
+    async def answer(self) -> tuple[Found | None, Look]:
+        """What came of it."""
+        assert self._claim is not None, "not rehearsed"
         assert self._sent is not None, "nothing was sent"
         uuid, sent, began = self._sent
-        attempts = self._line.action.retry.attempts
-        claimed, look, works = await claim_sent(self._session, sent, self._line.name, uuid, attempts)
+        with or_sever(self._session, "claim"):
+            [[skipped, lock, run, before, *description]] = await self._session.answer(self._claim, sent)
         self._sent = None
-        return claimed, look, works, time.perf_counter() - began
+        if lock is None:
+            return None, Look(wanted=1, claimed=0, skipped=skipped, due_in=None)
+        attempts = self._line.action.retry.attempts
+        work = work_of(self._line.name, uuid, run, before, description, attempts)
+        return Found(work, lock, time.perf_counter() - began), CLAIMED
 
 
 def named(said: bytes) -> UUID | None:

@@ -21,13 +21,13 @@ What each failure does:
 import asyncio
 import os
 import socket
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, LiteralString
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, LiteralString, TypeVar
 
-from psycopg import AsyncConnection, OperationalError, pq
+from psycopg import AsyncConnection, OperationalError
 
 from conductor.columns import register
-from conductor.wire import Wire
+from conductor.wire import Prepared, Sent, Wire
 from switchyard.errors import DatabaseUnavailable
 from switchyard.ledger.queries import query
 
@@ -35,7 +35,7 @@ PING = query("conductor", "ping")
 ANSWER_WITHIN = 3.0
 ROUND_TRIP_EVERY = 1.0
 
-Sent = asyncio.Future[pq.abc.PGresult]
+_Answer = TypeVar("_Answer")
 
 
 class SessionLost(DatabaseUnavailable):
@@ -66,17 +66,22 @@ class Session:
         self._check()
         return await self._answered(self._wire.rows(statement, values or {}))
 
-    def send(self, statement: LiteralString, values: Mapping[str, Any]) -> Sent:
-        """Send a statement that ran before, now; `answer` must be awaited before there can be another."""
+    async def prepare(self, statement: LiteralString, types: tuple[int, ...]) -> Prepared:
+        """Make a statement ready to be sent."""
         self._check()
-        return self._wire.send(statement, values)
+        return await self._answered(self._wire.prepare(statement, types))
 
-    async def answer(self, sent: Sent) -> list[Any]:
+    def send(self, prepared: Prepared, params: Sequence[bytes]) -> Sent:
+        """Send it now, with values in their binary form; there can be no other before its answer."""
+        self._check()
+        return self._wire.send(prepared, params)
+
+    async def answer(self, prepared: Prepared, sent: Sent) -> list[Any]:
         """The rows of what was sent."""
         self._check()
-        return await self._answered(self._wire.answer(sent))
+        return await self._answered(self._wire.answer(prepared, sent))
 
-    async def _answered(self, answer: Coroutine[Any, Any, list[Any]]) -> list[Any]:
+    async def _answered(self, answer: Coroutine[Any, Any, _Answer]) -> _Answer:
         within = self._answer_within
         timer = self._loop.call_later(within, self.sever, f"no answer within {within:g} s")
         try:

@@ -11,7 +11,6 @@ run one after the other on the session; dispatches run beside them, with no tran
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from uuid import UUID
 
 from conductor.bell import Bell
 from conductor.claim import Claim, claim, claim_described, claim_orphans, unlock
@@ -72,8 +71,9 @@ class Shift:
         self._flights = Flights(line.handler, line.action.timeout, self._wake.set)
         self._outbox = Outbox(session, line, registration, clock)
         self._locks = line.metrics.locks.labels(line.name)
+        self._claims = line.metrics.claims.labels(line.name)
         self._prompt = Prompt(session, line)
-        self._resting = False
+        self._open = False  # to a bell that names its action
         self._tokens_at = self._rang_at = self._orphans_at = -self._poll
         self._stop_by: float | None = None
         self._drained = self._released = False
@@ -81,17 +81,19 @@ class Shift:
 
     def ring(self, said: bytes = b"") -> None:
         """Something may be there."""
-        uuid = named(said)
-        if uuid is not None and self._may_prompt(uuid):
-            self._prompt.send(uuid)
-        else:
+        uuid = named(said) if self._open else None
+        self._open = False
+        if uuid is None or self._flights.holds(uuid) or self._outbox.holds(uuid):
             self._bell.ring()
+        else:
+            self._prompt.send(uuid)
         self._wake.set()
 
     def stop(self, grace: float) -> None:
         """Claim nothing more; finish what is in flight within the grace, release the rest."""
         if self._stop_by is None:
             self._stop_by = self._clock() + grace
+        self._open = False
         self._wake.set()
 
     @property
@@ -145,25 +147,20 @@ class Shift:
     def _may_claim(self) -> bool:
         return self._stop_by is None and not self._outbox.refused and self._room() > 0
 
-    def _may_prompt(self, uuid: UUID) -> bool:
-        """It rests, and nothing has to be weighed: no other work, no tokens, no lock that is ours already."""
-        return (
-            self._resting
-            and not self._prompt.pending
-            and not self._once
-            and self._line.bucket is None
-            and self._bell.still
-            and self._may_claim()
-            and not self._flights.holds(uuid)
-            and not self._outbox.holds(uuid)
-        )
+    def _nothing_to_weigh(self) -> bool:
+        """What a bell names may be claimed by itself: no other work is known of, and no tokens are needed."""
+        return not self._once and self._line.bucket is None and self._bell.still and self._may_claim()
 
     async def _look_at_one(self) -> None:
-        """Start what a bell named, if it is there."""
-        claimed, look, works, seconds = await self._prompt.answer()
+        """Start what a bell named, if it is there; the handler is entered before all else."""
+        found, look = await self._prompt.answer()
+        if found is None:
+            pass
+        elif self._line.batch_handler is None and not self._line.at_most_once:
+            await self._fly([(found.work, found.lock)], found.seconds)
+        else:
+            await self._dispatch(found.claim(), [found.work], found.seconds)
         self._bell.answered(look)
-        if len(claimed):
-            await self._start(claimed, works, seconds)
 
     async def _look(self) -> None:
         """Take what there is room and tokens for, and start it."""
@@ -174,7 +171,7 @@ class Shift:
         claimed, works, seconds = await self._claim(wanted)
         await self._line.put_back(self._session, wanted - len(claimed))
         if len(claimed):
-            await self._start(claimed, works, seconds)
+            await self._dispatch(claimed, works, seconds)
             await self._ring_peers()
 
     async def _claim(self, wanted: int) -> tuple[Claim, list[Work], float]:
@@ -192,21 +189,21 @@ class Shift:
         self._drained = not self._bell.more
         return claimed, works, self._clock() - began
 
-    async def _start(self, claimed: Claim, works: Sequence[Work], seconds: float) -> None:
-        await self._dispatch(claimed, works, seconds)
-        self._line.metrics.claims.labels(self._line.name).inc(len(claimed))
-
     async def _dispatch(self, claimed: Claim, works: Sequence[Work], seconds: float) -> None:
         if self._line.batch_handler is not None:
             await self._outbox.batch(self._line.batch_handler, claimed)
+            self._claims.inc(len(claimed))
             if self._outbox.backed_off():
                 self._bell.ring()
             return
         if self._line.at_most_once:
             await self._outbox.running(claimed)
-        for work, lock in zip(works, claimed.locks.values(), strict=True):
+        await self._fly(list(zip(works, claimed.locks.values(), strict=True)), seconds)
+
+    async def _fly(self, claimed: Sequence[tuple[Work, int]], seconds: float) -> None:
+        for work, lock in claimed:
             self._flights.start(work, lock)
-        for work in works if tracing.enabled() else ():
+        for work, _ in claimed if tracing.enabled() else ():
             tracing.mark(
                 "claim",
                 seconds=seconds,
@@ -215,6 +212,7 @@ class Shift:
                 parent_uuid=work.parent_uuid,
             )
         await asyncio.sleep(0)  # the handlers come first, then what is left of the turn
+        self._claims.inc(len(claimed))
 
     async def _ring_peers(self) -> None:
         """More than we can take: somebody else may have room."""
@@ -288,10 +286,10 @@ class Shift:
             waits.append(max(self._bell.wait(), self._tokens_at - now))
         seconds = min(waits)
         if seconds > 0:
-            self._resting = True
+            self._open = self._nothing_to_weigh()
             try:
                 await self._session.wait(self._wake, min(seconds, ROUND_TRIP_EVERY))
             finally:
-                self._resting = False
+                self._open = False
             if not self._prompt.pending:
                 await self._session.ping()

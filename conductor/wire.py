@@ -8,16 +8,29 @@ and its result goes straight to whoever waits for it. How values look on the wir
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from psycopg import AsyncConnection, OperationalError, pq
-from psycopg.abc import Buffer
+from psycopg import AsyncConnection, OperationalError, abc, pq
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import error_from_result
 
 _PLACEHOLDER = re.compile(r"%(?:\((\w+)\)s|%)")
 _REFUSED = (pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.BAD_RESPONSE)
+
+Sent = asyncio.Future[pq.abc.PGresult]
+Params = Sequence[abc.Buffer | None]
+Formats = Sequence[pq.Format] | None
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A statement that the server knows; its answers have the same columns each time, read the same way."""
+
+    name: bytes
+    reader: abc.Transformer
+    unread: bool = True
 
 
 class Wire:
@@ -36,35 +49,38 @@ class Wire:
         self._on_end = on_end
         self._loop = asyncio.get_running_loop()
         self._transformer = Transformer(connection)
-        self._prepared: dict[tuple[str, tuple[int, ...]], bytes] = {}
-        self._answer: asyncio.Future[pq.abc.PGresult] | None = None
+        self._prepared: dict[tuple[str, tuple[int, ...]], Prepared] = {}
+        self._answer: Sent | None = None
         self._result: pq.abc.PGresult | None = None
         self._closed = False
         self._loop.add_reader(self._socket, self._readable)
 
     async def rows(self, statement: str, values: Mapping[str, Any]) -> list[Any]:
         """Run a statement and return its rows; whoever gives up waiting for them must end the connection."""
-        text, params, types, formats = self._dumped(statement, values)
-        name = self._prepared.get((statement, types))
-        if name is None:
-            name = b"_%d" % len(self._prepared)
-            self._raised(await self._asked(lambda: self._pgconn.send_prepare(name, text, types)))
-            self._prepared[statement, types] = name
-        return await self.answer(self._execute(name, params, formats))
+        params, types, formats = self._dumped(statement, values)
+        prepared = self._prepared.get((statement, types)) or await self.prepare(statement, types)
+        return await self.answer(prepared, self._execute(prepared, params, formats))
 
-    def send(self, statement: str, values: Mapping[str, Any]) -> "asyncio.Future[pq.abc.PGresult]":
-        """Send now what was run before with values of the same types; `answer` brings the rows."""
-        _, params, types, formats = self._dumped(statement, values)
-        return self._execute(self._prepared[statement, types], params, formats)
+    async def prepare(self, statement: str, types: tuple[int, ...]) -> Prepared:
+        """Have the server know it; the types are those of its parameters, in the order of their names."""
+        name, text = b"_%d" % len(self._prepared), _compiled(statement)[0]
+        self._raised(await self._asked(lambda: self._pgconn.send_prepare(name, text, types)))
+        prepared = self._prepared[statement, types] = Prepared(name, Transformer(self._connection))
+        return prepared
 
-    async def answer(self, sent: "asyncio.Future[pq.abc.PGresult]") -> list[Any]:
+    def send(self, prepared: Prepared, params: Sequence[bytes]) -> Sent:
+        """Send it now, with values in their binary form; `answer` brings the rows."""
+        return self._execute(prepared, params, [pq.Format.BINARY] * len(params))
+
+    async def answer(self, prepared: Prepared, sent: Sent) -> list[Any]:
         """The rows of what was sent."""
         result = await sent
         self._raised(result)
         if not result.nfields:
             return []
-        self._transformer.set_pgresult(result)
-        return self._transformer.load_rows(0, result.ntuples, tuple)
+        prepared.reader.set_pgresult(result, set_loaders=prepared.unread)
+        prepared.unread = False
+        return prepared.reader.load_rows(0, result.ntuples, tuple)
 
     def close(self) -> None:
         """Leave the event loop, once: libpq closes a socket that ended, and another gets its number."""
@@ -74,20 +90,17 @@ class Wire:
         self._loop.remove_reader(self._socket)
         self._loop.remove_writer(self._socket)
 
-    def _dumped(
-        self, statement: str, values: Mapping[str, Any]
-    ) -> tuple[bytes, Sequence[Buffer | None], tuple[int, ...], Sequence[pq.Format] | None]:
-        text, names = _compiled(statement)
-        transformer = self._transformer
+    def _dumped(self, statement: str, values: Mapping[str, Any]) -> tuple[Params, tuple[int, ...], Formats]:
+        transformer, names = self._transformer, _compiled(statement)[1]
         params = transformer.dump_sequence([values[name] for name in names], [PyFormat.AUTO] * len(names))
-        return text, params, transformer.types or (), transformer.formats
+        return params, transformer.types or (), transformer.formats
 
-    def _execute(
-        self, name: bytes, params: Sequence[Buffer | None], formats: Sequence[pq.Format] | None
-    ) -> "asyncio.Future[pq.abc.PGresult]":
-        return self._asked(lambda: self._pgconn.send_query_prepared(name, params, formats, pq.Format.BINARY))
+    def _execute(self, prepared: Prepared, params: Params, formats: Formats) -> Sent:
+        return self._asked(
+            lambda: self._pgconn.send_query_prepared(prepared.name, params, formats, pq.Format.BINARY)
+        )
 
-    def _asked(self, send: Callable[[], None]) -> "asyncio.Future[pq.abc.PGresult]":
+    def _asked(self, send: Callable[[], None]) -> Sent:
         assert self._answer is None, "one statement at a time"
         try:
             send()
@@ -131,7 +144,7 @@ class Wire:
         if connection.status == pq.ConnStatus.BAD:
             self._end(OperationalError("the server closed the connection"))
 
-    def _collect(self, answer: "asyncio.Future[pq.abc.PGresult]") -> None:
+    def _collect(self, answer: Sent) -> None:
         while not self._pgconn.is_busy():
             result = self._pgconn.get_result()
             if result is not None:

@@ -101,7 +101,7 @@ async def test_a_stop_in_the_same_moment_waits_for_its_claim(yard: Yard) -> None
     await eventually(lambda: yard.armed() == 1)
     [uuid] = yard.submit(1)
     yard.database.execute("delete from switchyard.paused")  # a resume would ring
-    await eventually(lambda: worker._shift and worker._shift._resting)
+    await eventually(lambda: worker._shift and worker._shift._open)
     assert worker._shift is not None
     worker._shift.ring(str(uuid).encode())
     await yard.stop()
