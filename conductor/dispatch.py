@@ -2,13 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from uuid import UUID
 
 from conductor.deadlines import Deadlines
-from conductor.handler import Handler, Work
+from conductor.handler import Draft, DraftingHandler, Handler, Work
+from conductor.keeping import Keeping
+from conductor.landed import Landed
 from switchyard.outcome import Outcome, Retry
 from switchyard.runtime.log import bind, get_logger
 from switchyard.runtime.tracing import Step, span
@@ -18,21 +19,16 @@ log = get_logger(__name__)
 CANCEL_WITHIN = 2.0  # how long an abandoned dispatch may take to notice
 
 
-@dataclass(frozen=True, slots=True)
-class Landed:
-    """A dispatch that came to an outcome, which is not written yet."""
-
-    work: Work
-    lock: int
-    outcome: Outcome
-    seconds: float
+Dispatch = Callable[[Work], Awaitable[Outcome | Draft]]
 
 
 class Flights:
     """Starts dispatches, collects what they came to, and can drop them all."""
 
     def __init__(self, handler: Handler, timeout: float, landed: Callable[[], None]) -> None:
-        self._handler = handler
+        drafting = handler if isinstance(handler, DraftingHandler) else None
+        self._dispatch: Dispatch = drafting.draft if drafting else handler.dispatch
+        self._keeping = Keeping(drafting.conclude if drafting else _nothing, self._land)
         self._seconds = timeout + getattr(handler, "overtime", 0.0)
         self._deadlines = Deadlines(self._seconds)
         self._tell = landed
@@ -43,12 +39,12 @@ class Flights:
 
     def __len__(self) -> int:
         """All that this worker holds a lock for."""
-        return len(self._flying) + len(self._landed)
+        return self.airborne + len(self._landed)
 
     @property
     def airborne(self) -> int:
-        """Dispatches that have no outcome yet."""
-        return len(self._flying)
+        """Dispatches that have no outcome yet, or none that may be told yet."""
+        return len(self._flying) + len(self._keeping)
 
     @property
     def waiting(self) -> int:
@@ -57,11 +53,11 @@ class Flights:
 
     def held(self) -> list[UUID]:
         """The actions whose locks are ours."""
-        return [*self._flying, *(one.work.uuid for one in self._landed)]
+        return [*self._flying, *(one.work.uuid for one in self._on_the_ground())]
 
     def holds(self, uuid: UUID) -> bool:
         """Whether that action's lock is ours."""
-        return uuid in self._flying or any(one.work.uuid == uuid for one in self._landed)
+        return uuid in self._flying or any(one.work.uuid == uuid for one in self._on_the_ground())
 
     def start(self, work: Work, lock: int) -> None:
         """Dispatch it in a task of its own."""
@@ -85,6 +81,7 @@ class Flights:
         left = list(self._flying.values())
         self._flying.clear()
         self._tasks.clear()
+        self._land(await self._keeping.cancel())
         return left
 
     async def abandon(self) -> int:
@@ -101,23 +98,38 @@ class Flights:
         if self._flying.pop(work.uuid, None) is None:
             return  # abandoned meanwhile: somebody else has it now
         del self._tasks[work.uuid]
+        seconds = time.perf_counter() - began
+        if isinstance(outcome, Draft):
+            self._keeping.add(Landed(work, lock, outcome.outcome, seconds), outcome)
+        else:
+            self._land([Landed(work, lock, outcome, seconds)])
+
+    def _land(self, landed: Sequence[Landed]) -> None:
         if not self._landed:
             self.first_landed_at = time.monotonic()
-        self._landed.append(Landed(work, lock, outcome, time.perf_counter() - began))
+        self._landed += landed
         self._tell()
 
-    async def _outcome(self, work: Work) -> Outcome:
+    def _on_the_ground(self) -> list[Landed]:
+        return [*self._keeping, *self._landed]
+
+    async def _outcome(self, work: Work) -> Outcome | Draft:
         with _traced(work) as step:
             try:
                 with self._deadlines.limit():
-                    outcome = await self._handler.dispatch(work)
+                    outcome = await self._dispatch(work)
             except TimeoutError:
                 outcome = Retry(f"no outcome within {self._seconds:g} s")
             except Exception as error:
                 log.exception("a dispatch raised", action=work.action_name)
                 outcome = Retry(f"{type(error).__name__}: {error}")
-            step.set("outcome", type(outcome).__name__)
+            told = outcome.outcome if isinstance(outcome, Draft) else outcome
+            step.set("outcome", type(told).__name__)
             return outcome
+
+
+async def _nothing(_drafts: Sequence[Draft]) -> None:
+    """What a handler without drafts has to keep."""
 
 
 def _traced(work: Work) -> AbstractContextManager[Step]:

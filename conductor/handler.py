@@ -53,6 +53,29 @@ class Handler(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Draft:
+    """An outcome that stands, and what of it is to be kept before it is told; `kept` is the handler's own."""
+
+    outcome: Outcome
+    kept: Any
+
+
+@runtime_checkable
+class DraftingHandler(Handler, Protocol):
+    """A handler that has something durable to write for its outcomes, for many in one go.
+
+    `dispatch` does both for one action; a worker calls these two instead. What cannot be kept costs what the
+    outcome says of it, never the outcome.
+    """
+
+    async def draft(self, work: Work, /) -> Outcome | Draft:
+        """Do it, and say what it came to."""
+
+    async def conclude(self, drafts: Sequence[Draft], /) -> None:
+        """Keep what belongs to these outcomes, and note in their details where it is."""
+
+
+@dataclass(frozen=True, slots=True)
 class HandlerContext:
     """What every handler may use of the program around it: Config, Store, and secrets by reference.
 

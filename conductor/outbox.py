@@ -8,8 +8,8 @@ from uuid import UUID
 import psycopg
 
 from conductor.claim import Claim, unlock
-from conductor.dispatch import Landed
 from conductor.handler import Batch, BatchHandler, Work
+from conductor.landed import Landed
 from conductor.line import Line
 from conductor.registry import Registration
 from conductor.session import Session

@@ -13,15 +13,17 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from uuid import uuid4
 
 from benchmarks.http.bare import Turn, bare_loop, receiver
 from benchmarks.http.webhook import CORRELATION, ENVIRONMENT, PARAMETERS, PARTNER, action
+from conductor.dispatch import Flights
 from conductor.handler import HandlerContext, Work
 from conductor.handlers.http import HttpHandler
+from conductor.landed import Landed
 from switchyard.config.actions.http import HttpAction
 from switchyard.outcome import Success
 from switchyard.store import open_store
@@ -29,17 +31,26 @@ from switchyard.store import open_store
 IN_FLIGHT = 50
 
 
-async def timed(count: int, deliver: Callable[[Work], Awaitable[None]]) -> Turn:
+async def timed(count: int, handler: HttpHandler) -> Turn:
     """Deliver `count`, IN_FLIGHT at once; the actions are there before the clock starts."""
-    left = iter([work() for _ in range(count)])
-
-    async def slot() -> None:
-        for one in left:
-            await deliver(one)
-
+    left = [work() for _ in range(count)]
+    landed = asyncio.Event()
+    flights = Flights(handler, 30.0, landed.set)
     began, cpu = time.perf_counter(), time.process_time()
-    await asyncio.gather(*(slot() for _ in range(IN_FLIGHT)))
+    while left or len(flights):
+        while left and len(flights) < IN_FLIGHT:
+            flights.start(left.pop(), 0)
+        await landed.wait()
+        landed.clear()
+        check(flights.collect())
     return Turn(count / (time.perf_counter() - began), (time.process_time() - cpu) / count * 1e6)
+
+
+def check(landed: Sequence[Landed]) -> None:
+    """Every delivery succeeded and has its transcript."""
+    for one in landed:
+        assert isinstance(one.outcome, Success), one.outcome
+        assert "transcript" in one.outcome.detail, one.outcome
 
 
 # What a deployment would have beside the defaults.
@@ -66,17 +77,9 @@ async def measure(rounds: int, count: int) -> dict[str, object]:
             written = {**action(url, IN_FLIGHT), "responses": RESPONSES}
             handler = HttpHandler("webhook", HttpAction.model_validate(written), context)
             await handler.start()
-
-            async def deliver(one: Work) -> None:
-                outcome = await handler.dispatch(one)
-                assert isinstance(outcome, Success), outcome
-                assert "transcript" in outcome.detail, outcome
-
-            turns = [(await bare.post(count), await timed(count, deliver)) for _ in range(rounds + 1)][
-                1:
-            ]  # the first warms up
+            turns = [(await bare.post(count), await timed(count, handler)) for _ in range(rounds + 1)]
             await handler.close()
-    return report(turns)
+    return report(turns[1:])  # the first warms up
 
 
 def report(turns: list[tuple[Turn, Turn]]) -> dict[str, object]:

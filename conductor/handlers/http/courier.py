@@ -1,17 +1,18 @@
-"""What every handler that speaks HTTP shares: send one request, keep its transcript, tell its outcome.
+"""What every handler that speaks HTTP shares: send one request, draft its outcome, keep its transcript.
 
 An outcome's detail has `status` (where there was an answer), `error`, `seconds`, and where the transcript is;
 breakers look at the first two.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from conductor.handler import Work
+from conductor.handler import Draft, Work
 from conductor.handlers.http.answer import Answer
-from conductor.handlers.http.archive import PATIENCE, Archive
+from conductor.handlers.http.archive import Archive, Transcript
 from conductor.handlers.http.client import Client
 from conductor.handlers.http.fault import Fault
 from conductor.handlers.http.outgoing import Outgoing
@@ -25,7 +26,7 @@ from switchyard.outcome import Failed, Invalid, Outcome, Retry, Success
 from switchyard.store import Store
 
 LONGEST_DELAY = 86_400.0  # nobody may park an action for longer than a day
-OVERTIME = PATIENCE + 2.0  # seconds; what was answered in time must not be lost to a slow store
+OVERTIME = 2.0  # seconds; a delivery ends by its own limit, with a transcript, before conductor ends it
 _EXCERPT = 200
 
 
@@ -58,8 +59,7 @@ class Courier:
         self._client = client_for(self._action)
 
     async def close(self) -> None:
-        """Finish what is being written, drop the connections."""
-        await self._archive.close()
+        """Drop the connections."""
         if self._client is not None:
             await self._client.close()
 
@@ -74,13 +74,25 @@ class Courier:
         exchange.seconds = time.perf_counter() - exchange.seconds
         return exchange
 
-    async def conclude(self, work: Work, exchange: Exchange, judged: Verdict) -> Outcome:
-        """The outcome, once the transcript of the exchange is durable."""
-        error = None if judged == "success" else masked(_error(exchange), exchange.request.derived)
-        detail = _detail(exchange) | await self._archive.keep(work, lambda: self._line(work, exchange, error))
-        if error is None:
-            return Success(detail)
-        return _unsuccessful(judged, exchange, error, {**detail, "error": error})
+    def draft(self, work: Work, exchange: Exchange, judged: Verdict) -> Draft:
+        """The outcome, which may be told once the transcript of the exchange is durable."""
+        detail, error = _detail(exchange), None
+        outcome: Outcome = Success(detail)
+        if judged != "success":
+            error = detail["error"] = masked(_error(exchange), exchange.request.derived)
+            outcome = _unsuccessful(judged, exchange, error, detail)
+        return Draft(outcome, Transcript(work, lambda: self._line(work, exchange, error), detail))
+
+    async def conclude(self, drafts: Sequence[Draft]) -> None:
+        """Keep their transcripts."""
+        await self._archive.keep([draft.kept for draft in drafts])
+
+    async def told(self, drafted: Outcome | Draft) -> Outcome:
+        """The outcome of one, by itself."""
+        if not isinstance(drafted, Draft):
+            return drafted
+        await self.conclude([drafted])
+        return drafted.outcome
 
     def _line(self, work: Work, exchange: Exchange, error: str | None) -> bytes:
         return transcript(

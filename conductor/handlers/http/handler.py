@@ -1,12 +1,13 @@
 """The http handler: an action becomes one request, and its answer one outcome.
 
-prepare -> send -> judge -> keep the transcript -> outcome.
+prepare -> send -> judge -> draft the outcome -> keep the transcript.
 """
 
 import asyncio
 import time
+from collections.abc import Sequence
 
-from conductor.handler import HandlerContext, Work
+from conductor.handler import Draft, HandlerContext, Work
 from conductor.handlers.http.answer import Answer
 from conductor.handlers.http.courier import OVERTIME, Courier, invalid
 from conductor.handlers.http.request import RequestTemplate
@@ -36,18 +37,26 @@ class HttpHandler:
         await self._courier.start()
 
     async def close(self) -> None:
-        """Finish what is being written, drop the connections."""
+        """Drop the connections."""
         await self._courier.close()
 
     async def dispatch(self, work: Work, /) -> Outcome:
         """Deliver it once, and say what came of it."""
+        return await self._courier.told(await self.draft(work))
+
+    async def conclude(self, drafts: Sequence[Draft], /) -> None:
+        """Keep their transcripts."""
+        await self._courier.conclude(drafts)
+
+    async def draft(self, work: Work, /) -> Outcome | Draft:
+        """Deliver it once; its transcript is not kept yet."""
         try:
             request = self._request.prepare(work, time.time())
         except ValueError as refusal:
             return invalid(refusal)
         exchange = await self._courier.carry(request)
         judged = exchange.unanswered if exchange.answer is None else await self._judged(exchange.answer)
-        return await self._courier.conclude(work, exchange, judged)
+        return self._courier.draft(work, exchange, judged)
 
     async def _judged(self, answer: Answer) -> Verdict:
         if self._reads_body and len(answer.body) > LONG_BODY:

@@ -4,10 +4,11 @@ The item's id makes it safe to repeat: a create that went through unseen answers
 update then writes the same item again.
 """
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from conductor.handler import HandlerContext, Work
+from conductor.handler import Draft, HandlerContext, Work
 from conductor.handlers.http.courier import OVERTIME, Courier, Exchange, invalid
 from conductor.handlers.http.outgoing import Outgoing
 from conductor.handlers.http.request import RequestError
@@ -43,11 +44,19 @@ class StacHandler:
         await self._courier.start()
 
     async def close(self) -> None:
-        """Finish what is being written, drop the connections."""
+        """Drop the connections."""
         await self._courier.close()
 
     async def dispatch(self, work: Work, /) -> Outcome:
         """Create the item; update it where it is there already."""
+        return await self._courier.told(await self.draft(work))
+
+    async def conclude(self, drafts: Sequence[Draft], /) -> None:
+        """Keep their transcripts."""
+        await self._courier.conclude(drafts)
+
+    async def draft(self, work: Work, /) -> Outcome | Draft:
+        """The same; its transcript is not kept yet."""
         try:
             item = self._items.build(work)
             create, update = self._requests(work, item)
@@ -56,7 +65,7 @@ class StacHandler:
         exchange = await self._courier.carry(create)
         if exchange.answer is not None and exchange.answer.status == _EXISTS:
             exchange = await self._courier.carry(update)
-        return await self._courier.conclude(work, exchange, _judged(exchange))
+        return self._courier.draft(work, exchange, _judged(exchange))
 
     def _requests(self, work: Work, item: dict[str, Any]) -> tuple[Outgoing, Outgoing]:
         body = _encoded(item, self._action.limits.request_body)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,10 +54,16 @@ def context(folder: Path, secrets: Mapping[str, Any] | None = None) -> HandlerCo
 
 @asynccontextmanager
 async def handler(
-    folder: Path, *, secrets: Mapping[str, Any] | None = None, **settings: Any
+    folder: Path,
+    *,
+    secrets: Mapping[str, Any] | None = None,
+    store: Store | None = None,
+    **settings: Any,
 ) -> AsyncIterator[HttpHandler]:
     """A started handler."""
-    made = HttpHandler("webhook", action(**settings), context(folder, secrets))
+    given = context(folder, secrets)
+    given = given if store is None else replace(given, store=store)
+    made = HttpHandler("webhook", action(**settings), given)
     await made.start()
     try:
         yield made

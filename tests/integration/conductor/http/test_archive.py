@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from conductor.dispatch import Flights
+from conductor.handler import Draft
 from conductor.handlers.http import HttpHandler, archive
-from conductor.handlers.http.archive import Archive
+from conductor.handlers.http.archive import Archive, Transcript
 from switchyard.errors import StoreUnavailable
 from switchyard.outcome import Success
 from switchyard.store import open_store
@@ -18,7 +20,7 @@ from switchyard.transcript import read_transcript
 from tests.integration.conductor.http.corpus.case import silence
 from tests.integration.conductor.http.making import action, context, handler, kept, work
 from tests.integration.conductor.http.servers import CountingServer, counting, raw
-from tests.integration.conductor.yard import Yard
+from tests.integration.conductor.yard import Yard, eventually
 
 
 class Gate(FileStore):
@@ -36,22 +38,30 @@ class Gate(FileStore):
         return super().put(key, data, if_absent=if_absent)
 
 
+def transcripts(*lines: bytes) -> list[Transcript]:
+    return [Transcript(work(), partial(bytes, line), {}) for line in lines]
+
+
 async def test_what_comes_during_a_write_is_the_next_object(tmp_path: Path) -> None:
     store = Gate(tmp_path)
-    kept_by = Archive(store)
-    works = [work() for _ in range(20)]
-    tasks = [
-        asyncio.create_task(kept_by.keep(one, partial(b'{"n": %d}'.__mod__, number)))
-        for number, one in enumerate(works)
-    ]
-    await asyncio.to_thread(store.entered.wait, 30)
-    assert not any(task.done() for task in tasks)
-    store.gate.set()
-    places = await asyncio.gather(*tasks)
-    await kept_by.close()
-    plain = open_store(f"file://{tmp_path}")
-    assert [read_transcript(plain, place) for place in places] == [{"n": number} for number in range(20)]
-    assert len(store.puts) <= 2 * archive.WRITERS
+    landed = asyncio.Event()
+    async with counting() as server, handler(tmp_path, store=store, concurrency=20) as made:
+        flights = Flights(made, 30.0, landed.set)
+        first, *others = [work({"url": server.url}) for _ in range(20)]
+        flights.start(first, 0)
+        await asyncio.to_thread(store.entered.wait, 30)
+        for one in others:
+            flights.start(one, 0)
+        await eventually(lambda: len(server.asked) == 20)
+        assert (flights.waiting, flights.airborne, len(flights.held())) == (0, 20, 20)
+        store.gate.set()
+        while flights.airborne:
+            await landed.wait()
+            landed.clear()
+        outcomes = [one.outcome for one in flights.collect()]
+    records = [kept(tmp_path, outcome) for outcome in outcomes]
+    assert {record["action_uuid"] for record in records} == {str(one.uuid) for one in (first, *others)}
+    assert len(store.puts) <= 3
 
 
 async def test_alone_a_transcript_lies_under_its_own_action(tmp_path: Path) -> None:
@@ -64,10 +74,14 @@ async def test_alone_a_transcript_lies_under_its_own_action(tmp_path: Path) -> N
 async def test_many_at_once_are_all_found_again(tmp_path: Path) -> None:
     async with counting() as server, handler(tmp_path, concurrency=50) as made:
         works = [work({"url": server.url}) for _ in range(150)]
-        outcomes = await asyncio.gather(*map(made.dispatch, works))
+        drafts = [
+            draft for draft in await asyncio.gather(*map(made.draft, works)) if isinstance(draft, Draft)
+        ]
+        await made.conclude(drafts)
+    outcomes = [draft.outcome for draft in drafts]
     records = [kept(tmp_path, outcome) for outcome in outcomes]
     assert [record["action_uuid"] for record in records] == [str(one.uuid) for one in works]
-    assert len({outcome.detail["transcript"]["key"] for outcome in outcomes}) < 150
+    assert len({outcome.detail["transcript"]["key"] for outcome in outcomes}) == 1
 
 
 async def test_one_after_the_other_without_a_pause_never_waits_for_ever(tmp_path: Path) -> None:
@@ -81,12 +95,11 @@ async def test_one_after_the_other_without_a_pause_never_waits_for_ever(tmp_path
 async def test_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "LARGEST_GROUP", 4)
     monkeypatch.setattr(archive, "LARGEST_BYTES", 100)
-    kept_by = Archive(open_store(f"file://{tmp_path}"))
-    sizes = [10] * 9 + [60, 60, 500, 10]
-    places = await asyncio.gather(*(kept_by.keep(work(), partial(bytes, size)) for size in sizes))
+    several = transcripts(*(b"x" * size for size in [10] * 9 + [60, 60, 500, 10]))
+    await Archive(open_store(f"file://{tmp_path}")).keep(several)
     groups: dict[str, int] = {}
-    for place in places:
-        key = place["transcript"]["key"]
+    for one in several:
+        key = one.detail["transcript"]["key"]
         groups[key] = groups.get(key, 0) + 1
     assert list(groups.values()) == [4, 4, 3, 1, 1]
 
@@ -106,14 +119,15 @@ async def test_a_store_that_is_full_or_hangs(tmp_path: Path, monkeypatch: pytest
         def put(self, key: str, data: bytes, *, if_absent: bool = False) -> bool:
             raise StoreUnavailable("No space left on device")
 
-    assert await Archive(Full(tmp_path)).keep(work(), lambda: b"{}") == {
-        "transcript_error": "No space left on device"
-    }
+    [one] = transcripts(b"{}")
+    await Archive(Full(tmp_path)).keep([one])
+    assert one.detail == {"transcript_error": "No space left on device"}
     monkeypatch.setattr(archive, "PATIENCE", 0.1)
     hanging = Gate(tmp_path)
-    told = await Archive(hanging).keep(work(), lambda: b"{}")
+    [another] = transcripts(b"{}")
+    await Archive(hanging).keep([another])
     hanging.gate.set()
-    assert "did not answer within" in told["transcript_error"]
+    assert "did not answer within" in another.detail["transcript_error"]
 
 
 async def test_an_answer_in_time_counts_however_long_the_store_takes(

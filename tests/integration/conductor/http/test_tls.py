@@ -16,10 +16,10 @@ async def test_a_trusted_server_is_reached_with_a_bearer_token(
 ) -> None:
     monkeypatch.setenv("PARTNER_TOKEN", "bearer-token-value")
     ca = str(file_of(trusted().pem, "trusted.pem"))
-    settings = {"tls": {"ca": ca}, "auth": {"bearer": "env:PARTNER_TOKEN"}}
+    tls, auth = {"ca": ca}, {"bearer": "env:PARTNER_TOKEN"}
     async with (
         counting(tls=serving(trusted().issue("127.0.0.1"))) as server,
-        handler(tmp_path, **settings) as made,
+        handler(tmp_path, tls=tls, auth=auth) as made,
     ):
         assert isinstance(await made.dispatch(work({"url": server.url})), Success)
     assert server.asked[0].headers["authorization"] == "Bearer bearer-token-value"
