@@ -64,10 +64,10 @@ def job_spec(
 def _given(member: Any, name: str) -> Given | None:
     if member is None:
         return None
-    known = {"key", "url", "geojson"}
-    if not isinstance(member, dict) or len(member.keys() & known) != 1:
+    known = ("key", "url", "geojson")
+    if not isinstance(member, dict) or sum(member.get(name) is not None for name in known) != 1:
         raise BadInput(f"{name} must have exactly one of key, url and geojson")
-    if "geojson" in member:
+    if member.get("geojson") is not None:
         inline = json.dumps(member["geojson"]).encode()
         if len(inline) > INLINE_LIMIT:
             raise BadInput(

@@ -15,6 +15,7 @@ from switchyard.errors import BadInput
 LIMIT = 512 * 2**20
 RATIO = 200
 RATIO_FROM = 16 * 2**20
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 WANTED = ("shp", "dbf", "prj", "cpg")
 
 
@@ -23,9 +24,9 @@ def members(path: Path, limit: int = LIMIT) -> Mapping[str, memoryview]:
     try:
         with zipfile.ZipFile(path) as archive:
             return _read(archive, _shapefile(_vetted(archive)), limit)
-    except (zipfile.BadZipFile, EOFError, zlib.error) as error:
+    except (zipfile.BadZipFile, EOFError, zlib.error, OSError, ValueError, OverflowError) as error:
         raise BadInput(f"the zip is damaged or cut short: {error}") from error
-    except (NotImplementedError, RuntimeError) as error:
+    except NotImplementedError as error:
         raise BadInput(f"the zip cannot be read: {error}") from error
 
 
@@ -43,10 +44,12 @@ def _vetted(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
             raise BadInput(f"the zip has an entry with '..' in its path: {name[:80]!r}")
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise BadInput(f"the zip has a symbolic link: {name[:80]!r}")
-        if entry.is_dir() or path.parts[0] == "__MACOSX" or path.name.startswith("._"):
+        if name.endswith("/") or path.parts[:1] == ("__MACOSX",) or path.name.startswith("._"):
             continue
         if entry.flag_bits & 0x1:
             raise BadInput("the zip is encrypted")
+        if entry.compress_type not in METHODS:
+            raise BadInput(f"the zip packs {name[:80]!r} in another way than deflate")
         entries.append(entry)
     return entries
 

@@ -46,7 +46,7 @@ class Table:
             text = name.split(b"\0")[0].decode(self._codec, errors="replace")
             fields.append(Field(text, kind.decode("latin-1"), start, size))
             start, at = start + size, at + _FIELD.size
-        if start > max(self._size, 1):
+        if start > self._size:
             raise BadInput("the .dbf of the shapefile has rows shorter than its fields")
         return fields
 
@@ -87,6 +87,7 @@ def _codec(encoding: str | None) -> str:
     if page:
         name = {"65001": "utf-8", "88591": "latin-1"}.get(page[1], f"cp{page[1]}")
     try:
+        b" ".decode(name)  # some codecs are known and give no text
         return codecs.lookup(name).name
     except (LookupError, ValueError) as error:
         raise BadInput(

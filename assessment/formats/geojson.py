@@ -14,6 +14,7 @@ from switchyard.errors import BadInput
 DEFAULT_CRS = "OGC:CRS84"
 _MALFORMED = (
     ValueError,
+    OverflowError,
     TypeError,
     IndexError,
     KeyError,

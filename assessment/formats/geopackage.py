@@ -24,15 +24,15 @@ class GeoPackage:
             found = _layer(connection, layer, path)
             self._table, self._geometry, _kind, organisation, code, definition = found
             if self._table not in sqlite.tables(connection):
-                raise BadInput(f"{path.name}: layer {self._table!r} is not a table")
-            self.fields: Sequence[str] = [
-                name for name in sqlite.columns(connection, self._table) if name != self._geometry
-            ]
+                raise BadInput(f"{path.name}: layer {self._table!r:.80} is not a table")
+            names = sqlite.columns(connection, self._table)
+            if self._geometry not in names:
+                raise BadInput(f"{path.name}: layer {self._table!r:.80} has no column {self._geometry!r:.80}")
+            self.fields: Sequence[str] = [name for name in names if name != self._geometry]
         self.crs: str | None = _crs(organisation, code, definition)
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        query = sqlite.statement("rows", table=self._table)
-        query = query.replace("<columns>", sqlite.selected([self._geometry, *columns]))
+        query = sqlite.statement("rows", table=self._table, columns=[self._geometry, *columns])
         with sqlite.opened(self._path) as connection:
             rows = connection.execute(query)
             first = 1
@@ -55,13 +55,14 @@ def _layer(connection: sqlite3.Connection, wanted: str | None, path: Path) -> tu
     )
 
 
-def _crs(organisation: str | None, code: int | None, definition: str | None) -> str | None:
+def _crs(organisation: object, code: object, definition: object) -> str | None:
     """-1 and 0 are the standard's words for an undefined system; GDAL has words of its own."""
     if organisation is None or code in (-1, 0, None):
         return None
-    if organisation.upper() == "EPSG":
+    if str(organisation).upper() == "EPSG":
         return f"EPSG:{code}"
-    return None if "undefined" in (definition or "").casefold()[:40] else definition
+    text = str(definition or "undefined")
+    return None if "undefined" in text.casefold()[:40] else text
 
 
 def _geometries(blobs: Sequence[Any], first: int) -> np.ndarray[tuple[int], np.dtype[np.object_]]:

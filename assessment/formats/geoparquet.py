@@ -22,11 +22,14 @@ class GeoParquet:
         try:
             self._file = pyarrow.parquet.ParquetFile(path)
         except (pyarrow.ArrowException, OSError) as error:
-            raise BadInput(f"{path.name} is not a sound Parquet file: {error}") from error
+            raise BadInput(f"{path.name} is not a sound Parquet file: {_said(error)}") from error
         self._errors = (pyarrow.ArrowException, OSError)
+        names = self._file.schema_arrow.names
         self._geometry, about = _geometry_column(self._file.schema_arrow.metadata, path)
+        if names.count(self._geometry) != 1:
+            raise BadInput(f"{path.name}: there is no one column {self._geometry[:80]!r} of geometry")
         self.crs: str | None = _crs(about)
-        self.fields: Sequence[str] = [n for n in self._file.schema_arrow.names if n != self._geometry]
+        self.fields: Sequence[str] = [n for n in names if names.count(n) == 1 and n != self._geometry]
 
     def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
         first = 1
@@ -36,14 +39,14 @@ class GeoParquet:
                 yield Batch(_geometries(wkb, first), {c: _values(part.column(c)) for c in columns})
                 first += part.num_rows
         except self._errors as error:
-            raise BadInput(f"the Parquet file is damaged after feature {first - 1}: {error}") from error
+            raise BadInput(f"the Parquet is damaged after feature {first - 1}: {_said(error)}") from error
 
 
 def _geometry_column(metadata: Mapping[bytes, bytes] | None, path: Path) -> tuple[str, Mapping[str, Any]]:
     try:
         geo = json.loads((metadata or {})[b"geo"])
         name = geo["primary_column"]
-        about = geo["columns"][name]
+        about = dict(geo["columns"][name])
     except (KeyError, TypeError, ValueError) as error:
         raise BadInput(f"{path.name} is Parquet but not GeoParquet: it has no geo metadata") from error
     if about.get("encoding") != "WKB":
@@ -60,10 +63,17 @@ def _crs(about: Mapping[str, Any]) -> str | None:
     crs = about["crs"]
     if crs is None:
         return None
-    code = crs.get("id", {}) if isinstance(crs, dict) else {}
-    if code.get("authority") and code.get("code"):
+    if not isinstance(crs, dict):
+        return str(crs)
+    code = crs.get("id")
+    if isinstance(code, dict) and code.get("authority") and code.get("code"):
         return f"{code['authority']}:{code['code']}"
-    return json.dumps(crs) if isinstance(crs, dict) else str(crs)
+    return json.dumps(crs)
+
+
+def _said(error: Exception) -> str:
+    """In one line, as all our messages."""
+    return " ".join(str(error).split())
 
 
 def _values(column: Any) -> Sequence[Any]:

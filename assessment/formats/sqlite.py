@@ -1,7 +1,8 @@
 """SQLite files from strangers: opened read-only, without extensions, triggers or views being trusted."""
 
+import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -9,6 +10,7 @@ from urllib.parse import quote
 from switchyard.errors import BadInput
 
 _SQL = Path(__file__).with_name("sql")
+_WORD = re.compile("<([a-z]+)>")
 
 
 @contextmanager
@@ -19,7 +21,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
         connection.executescript(statement("guard"))
         connection.text_factory = _text
         yield connection
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where its own words quote the file
         raise BadInput(f"{path.name} is not a sound SQLite file: {error}") from error
     finally:
         connection.close()
@@ -32,18 +34,21 @@ def _text(raw: bytes) -> str:
         raise BadInput(f"a text is not valid UTF-8: {raw[:40]!r}") from error
 
 
-def statement(name: str, **identifiers: str) -> str:
-    """A statement from its .sql file; `<word>` in it stands for an identifier, which is quoted here."""
+def statement(name: str, **words: str | Sequence[str]) -> str:
+    """A statement from its .sql file; `<word>` in it stands for an identifier or a list of them, quoted here.
+
+    In one pass: a table that is called `<columns>` stays a name, and brings no SQL of its own.
+    """
     text = (_SQL / f"{name}.sql").read_text()
-    for word, identifier in identifiers.items():
-        text = text.replace(f"<{word}>", quoted(identifier))
-    return text
+    return _WORD.sub(lambda found: _listed(words[found[1]]) if found[1] in words else found[0], text)
+
+
+def _listed(names: str | Sequence[str]) -> str:
+    return quoted(names) if isinstance(names, str) else ", ".join(quoted(name) for name in names)
 
 
 def quoted(identifier: str) -> str:
     """An identifier that stays one, whatever is in it."""
-    if "\0" in identifier:
-        raise BadInput("a name in the SQLite file has a NUL in it")
     return '"' + identifier.replace('"', '""') + '"'
 
 
@@ -54,8 +59,3 @@ def tables(connection: sqlite3.Connection) -> list[str]:
 
 def columns(connection: sqlite3.Connection, table: str) -> list[str]:
     return [row[1] for row in connection.execute(statement("columns", table=table))]
-
-
-def selected(names: list[str]) -> str:
-    """Column names for a select list."""
-    return ", ".join(quoted(name) for name in names)

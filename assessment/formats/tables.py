@@ -34,5 +34,5 @@ def _from_sqlite(path: Path, table: str) -> list[dict[str, Any]]:
         if not found:
             raise BadInput(f"{path.name} has no table {table}")
         columns = sqlite.columns(connection, found[0])
-        query = sqlite.statement("rows", table=found[0]).replace("<columns>", sqlite.selected(columns))
+        query = sqlite.statement("rows", table=found[0], columns=columns)
         return [dict(zip(columns, row, strict=True)) for row in connection.execute(query)]

@@ -41,7 +41,8 @@ def text(value: Any) -> str | None:
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    cleaned = str(value).replace("\0", "").strip()
+    characters = str(value).encode(errors="replace").decode()  # half of a surrogate pair is none
+    cleaned = characters.replace("\0", "").strip()
     return cleaned or None
 
 
@@ -57,6 +58,8 @@ def _count(value: Any, name: str) -> int:
         number = float(value) if not isinstance(value, bool) else math.nan
     except (TypeError, ValueError):
         number = math.nan
+    except OverflowError:
+        number = math.inf if value > 0 else -math.inf
     if math.isnan(number):
         raise BadInput(f"{name}: Dwellings is not a number: {str(value)[:40]!r}")
     if number < 0:

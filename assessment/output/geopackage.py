@@ -50,8 +50,7 @@ def _table(connection: sqlite3.Connection, name: str, table: Table) -> None:
     if table.geometry is not None:
         columns.append([_blob(geometry) for geometry in table.geometry])
     into = [*(names[c] for c in table.columns), *(["geom"] if shapes else [])]
-    insert = statement("gpkg_insert", table=name)
-    insert = insert.replace("<columns>", ", ".join(quoted(c) for c in into))
+    insert = statement("gpkg_insert", table=name, columns=into)
     insert = insert.replace("<values>", ", ".join("?" * len(into)))
     connection.executemany(insert, zip(*columns, strict=True) if columns else [])
     _register(connection, name, table)

@@ -7,8 +7,12 @@ from typing import Any
 
 import geopandas
 import pyogrio
+import pytest
 import shapely
 
+from assessment.intake.accept import nutrient_sites
+from switchyard.errors import BadInput
+from switchyard.runtime.exit import Exit
 from tests.unit.assessment.world import box
 
 GOOD: Mapping[str, Any] = {
@@ -48,6 +52,14 @@ def members(folder: Path) -> dict[str, bytes]:
     """The files of one good shapefile by name."""
     pyogrio.write_dataframe(frame(), folder / "sites.shp")
     return {path.name: path.read_bytes() for path in sorted(folder.glob("sites.*"))}
+
+
+def refused(path: Path, message: str) -> None:
+    """One sentence that says what is wrong, and the exit code of bad input."""
+    with pytest.raises(BadInput, match=message) as caught:
+        nutrient_sites(path)
+    assert caught.value.exit_code is Exit.BAD_INPUT
+    assert "\n" not in str(caught.value)
 
 
 def zipped(path: Path, entries: Mapping[str, bytes]) -> Path:

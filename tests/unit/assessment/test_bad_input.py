@@ -17,19 +17,11 @@ from hypothesis import strategies as st
 from assessment.intake.accept import gcn_sites, nutrient_sites
 from assessment.request import parse
 from switchyard.errors import BadInput
-from switchyard.runtime.exit import Exit
-from tests.unit.assessment.files import DONUT, frame, members, write, zipped
+from tests.unit.assessment.files import DONUT, frame, members, refused, write, zipped
 from tests.unit.assessment.world import box
 
 LINE = shapely.linestrings([(600_000, 300_000), (600_100, 300_000), (600_200, 300_000)])
 FLAT = shapely.Polygon([(600_000, 300_000), (600_100, 300_000), (600_200, 300_000), (600_000, 300_000)])
-
-
-def refused(path: Path, message: str) -> None:
-    with pytest.raises(BadInput, match=message) as caught:
-        nutrient_sites(path)
-    assert caught.value.exit_code is Exit.BAD_INPUT
-    assert "\n" not in str(caught.value)
 
 
 Make = Callable[[Path], Any]
@@ -128,11 +120,70 @@ def test_a_geometry_that_is_nonsense(tmp_path: Path) -> None:
             {"type": "Polygon", "coordinates": [[[1, 2]]]},
         )
     ):
-        path = tmp_path / f"{number}.json"
-        good = {"id": "a", "Name": None, "Dwel_Cat": "x", "Source": "y", "Dwellings": 1}
-        feature = {"type": "Feature", "properties": good, "geometry": geometry}
-        path.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+        path = geojson(tmp_path / f"{number}.json", geometry=geometry)
         refused(path, "feature 1: the geometry cannot be read")
+
+
+GROUND = {
+    "type": "Polygon",
+    "coordinates": [[[6e5, 3e5], [600_100, 3e5], [600_100, 300_100], [6e5, 300_100], [6e5, 3e5]]],
+}
+
+
+def geojson(path: Path, crs: object = "EPSG:27700", geometry: object = None, **changed: Any) -> Path:
+    """One feature; a `crs` that is a text is a name, anything else the member itself."""
+    good = {"id": "a", "Name": None, "Dwel_Cat": "x", "Source": "y", "Dwellings": 1, **changed}
+    member = {"type": "name", "properties": {"name": crs}} if isinstance(crs, str) else crs
+    feature = {"type": "Feature", "properties": good, "geometry": geometry or GROUND}
+    path.write_text(json.dumps({"type": "FeatureCollection", "crs": member, "features": [feature]}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("crs", "message"),
+    [
+        (None, "declares no coordinate system"),
+        ({}, "the GeoJSON's crs member names no coordinate system"),
+        (7, "the GeoJSON's crs member names no coordinate system"),
+        ({"properties": "EPSG:27700"}, "the GeoJSON's crs member names no coordinate system"),
+        ('LOCAL_CS["a field",UNIT["metre",1]]', "the coordinate system .* cannot be brought to EPSG:27700"),
+        ("EPSG:5701", "feature 1: coordinates cannot be brought from EPSG:5701 to EPSG:27700"),
+    ],
+)
+def test_systems_that_lead_nowhere(tmp_path: Path, crs: object, message: str) -> None:
+    refused(geojson(tmp_path / "sites.json", crs), message)
+
+
+def test_a_single_feature_is_a_site(tmp_path: Path) -> None:
+    document = json.loads(geojson(tmp_path / "sites.json").read_text())
+    single = {**document["features"][0], "crs": document["crs"]}
+    (tmp_path / "one.json").write_text(json.dumps(single))
+    assert nutrient_sites(tmp_path / "one.json").area == pytest.approx([10_000])
+
+
+@pytest.mark.parametrize("number", ["1e999", "1" + "0" * 400])
+def test_numbers_larger_than_any(tmp_path: Path, number: str) -> None:
+    path = geojson(tmp_path / "sites.json")
+    path.write_text(path.read_text().replace('"Dwellings": 1', f'"Dwellings": {number}'))
+    refused(path, r"feature 1 \(a\): Dwellings is more than 1,000,000")
+    path.write_text(path.read_text().replace(f'"Dwellings": {number}', f'"Dwellings": -{number}'))
+    refused(path, r"feature 1 \(a\): Dwellings is negative")
+    path = geojson(path)
+    path.write_text(path.read_text().replace("600100", number))
+    refused(path, r"feature 1.*(coordinates that are no numbers|the geometry cannot be read)")
+
+
+def test_half_of_a_character_is_none(tmp_path: Path) -> None:
+    """JSON can say it and UTF-8 cannot, so that no result could be written."""
+    assert nutrient_sites(geojson(tmp_path / "sites.json", Name="a\ud800b")).name == ("a?b",)
+
+
+def test_a_sliver_whose_area_is_less_than_numbers_can_tell(tmp_path: Path) -> None:
+    far = (521320.9975106174, 437906.7448804534)
+    ring = [(100051.18216247002, 100095.04636963259), far, (198331.7760365021, 178905.18927009508)]
+    path = geojson(tmp_path / "sites.json", geometry={"type": "Polygon", "coordinates": [[*ring, ring[0]]]})
+    assert shapely.is_valid(shapely.Polygon(ring))
+    refused(path, r"feature 1 \(a\): the geometry has no area")
 
 
 def test_a_sqlite_file_that_is_no_geopackage(tmp_path: Path) -> None:
@@ -301,6 +352,8 @@ def test_newts_need_the_geometry_alone(tmp_path: Path) -> None:
         ({"edition": 3}, "not a name"),
         ({"input": {}}, "exactly one of key, url and geojson"),
         ({"input": {"key": "a", "url": "b"}}, "exactly one"),
+        ({"input": {"key": None}}, "exactly one"),
+        ({"ponds": {"url": 7}}, "url must be a text, not 7"),
         ({"input": {"geojson": {"x": "y" * 300_000}}}, "at most 262,144"),
         ({"formats": ["docx"]}, "format 'docx'"),
         ({"formats": "csv"}, "list of names"),
