@@ -41,6 +41,8 @@ def connected(path: Path | None, url: str | None = None) -> Iterator[Rows]:
             yield connection  # type: ignore[misc]
     except psycopg.Error as error:
         raise explained(error) from error
+    except UnicodeEncodeError as error:  # how Python tells of a word of the command line
+        raise BadInput("a word of the command line is not UTF-8") from error
 
 
 def explained(error: psycopg.Error) -> SwitchyardError:

@@ -99,7 +99,10 @@ def resume(name: str, *, reason: Reason, config: ConfigFile = None, who: Actor =
 
 
 def dismiss(
-    entries: Annotated[list[int], typer.Argument(metavar="ENTRY...", help="Numbers that the inbox shows.")],
+    entries: Annotated[
+        list[int],
+        typer.Argument(metavar="ENTRY...", help="Numbers that the inbox shows.", min=1, max=2**63 - 1),
+    ],
     *,
     reason: Reason,
     config: ConfigFile = None,
@@ -130,10 +133,10 @@ def _chosen(
         return [_named(connection, filters.identifier(uuid)) for uuid in uuids]
     if chosen.empty:
         raise BadInput("name actions, or choose them by --name, --workflow, --status, --since, …")
-    values = chosen.values(MOST)
+    values = chosen.values(MOST + 1)
     values["statuses"] = [s for s in chosen.statuses or possible if s in possible]
     rows = connection.execute(query("look", "list"), values).fetchall()
-    if len(rows) == MOST:
+    if len(rows) > MOST:
         raise BadInput(f"more than {MOST:,} actions: choose fewer")
     return rows
 

@@ -112,11 +112,13 @@ def moment(option: str, given: str | None) -> datetime | None:
     if re.fullmatch(r"[0-9][0-9a-z.]*[a-z]", given):
         try:
             return datetime.now(UTC) - timedelta(seconds=parse_duration(given))
+        except OverflowError as error:
+            raise BadInput(f"{option}: {given} is too long ago") from error
         except ValueError as error:
             raise BadInput(f"{option}: {error}") from error
     try:
         return datetime.fromisoformat(given).astimezone()
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise BadInput(
             f"{option}: {given!r} is neither a time like 2026-01-31T08:00Z nor an age like 2h"
         ) from error

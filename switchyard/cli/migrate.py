@@ -1,13 +1,15 @@
 """`switchyard migrate`: brings the database to the schema of this version."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
+import psycopg
 import typer
 
-from switchyard.cli.database import config_or_default
+from switchyard.cli.database import config_or_default, explained
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import print_json
-from switchyard.errors import SwitchyardError
 from switchyard.runtime.exit import Exit
 
 
@@ -32,17 +34,34 @@ def migrate(
 
     Example: switchyard migrate --check
     """
+    url = config_or_default(config).database.conninfo()
+    if down is not None and not yes:
+        typer.confirm(f"Go back to {down}? What later revisions keep is lost.", abort=True)
+    with _explained():
+        _migrate(url, down, check, as_json)
+
+
+def _migrate(url: str, down: str | None, check: bool, as_json: bool) -> None:
     from switchyard.ledger import migrate as migrations  # noqa: PLC0415 - Alembic takes half a second to import
 
-    url = config_or_default(config).database.conninfo()
     if down is not None:
-        if not yes:
-            typer.confirm(f"Go back to {down}? What later revisions keep is lost.", abort=True)
         migrations.downgrade(url, down)
     pending = [] if down is not None else migrations.pending(url)
     if pending and not check:
         migrations.upgrade(url)
     _report(migrations.current(url), migrations.newest(), pending, check, as_json)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """What the server refuses, in a sentence; it comes bare from our files and wrapped from Alembic's own."""
+    try:
+        yield
+    except Exception as error:
+        refused = getattr(error, "orig", error)
+        if isinstance(refused, psycopg.Error):
+            raise explained(refused) from error
+        raise
 
 
 def _report(
@@ -56,5 +75,3 @@ def _report(
         print(f"The database is at {current or 'no revision'}; this version needs {newest}.")
     if check and pending:
         raise typer.Exit(Exit.FAILURE)
-    if current not in (None, newest) and not check and pending:
-        raise SwitchyardError(f"the database stayed at {current}")

@@ -133,9 +133,10 @@ def _family(family: list[dict[str, Any]]) -> Tree:
     for member in family:
         parent = branches.get(member["parent_uuid"], root)
         branches[member["action_uuid"]] = parent.add(_leaf(member))
+    top = branches[family[0]["action_uuid"]]
     if len(family) == MOST_RELATIVES:
-        root.add(Text(f"… the first {MOST_RELATIVES}", style="dim"))
-    return branches[family[0]["action_uuid"]] if family else root
+        top.add(Text(f"… the first {MOST_RELATIVES}", style="dim"))
+    return top
 
 
 def _leaf(member: Mapping[str, Any]) -> Text:

@@ -2,10 +2,10 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
 
@@ -105,14 +105,14 @@ def submit(
         return
     submission = Submission(
         name,
-        _json("--parameters", parameters),
+        _read("--parameters", parameters),
         workflow,
         priority,
         correlation_id,
         key,
-        _start(after),
+        _start("--after", after),
         identifier(parent) if parent else None,
-        None if callbacks is None else _json("--callbacks", callbacks),
+        None if callbacks is None else _read("--callbacks", callbacks),
     )
     submission = submission.checked(settings)
     with traced("submit"), connected(config) as connection:
@@ -121,8 +121,7 @@ def submit(
 
 
 def _bulk(settings: Config, config: ConfigFile, source: str, as_json: bool) -> None:
-    with _opened(source) as lines:
-        submissions = list(_requests(settings, lines))
+    submissions = list(_requests(settings, _text(source).split("\n")))
     with traced("submit"), connected(config) as connection:
         uuids = submit_many(connection, submissions)  # type: ignore[arg-type]
     if as_json:
@@ -132,7 +131,7 @@ def _bulk(settings: Config, config: ConfigFile, source: str, as_json: bool) -> N
             print(uuid)
 
 
-def _requests(settings: Config, lines: TextIO) -> Iterator[Submission]:
+def _requests(settings: Config, lines: Sequence[str]) -> Iterator[Submission]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
@@ -142,43 +141,48 @@ def _requests(settings: Config, lines: TextIO) -> Iterator[Submission]:
 
 
 def _request(line: str) -> Submission:
-    try:
-        body = json.loads(line)
-    except ValueError as error:
-        raise BadInput(f"is no JSON ({error})") from error
+    body = _json(line)
     if not isinstance(body, dict) or not set(body) <= FIELDS:
         raise BadInput(f"must be an object of {', '.join(sorted(FIELDS))}")
     if body.get("start_after"):
-        body["start_after"] = _start(body["start_after"])
+        body["start_after"] = _start("start_after", str(body["start_after"]))
     if body.get("parent_uuid"):
         body["parent_uuid"] = identifier(str(body["parent_uuid"]))
     return Submission(**body)
 
 
-def _json(option: str, given: str) -> Any:
+def _read(option: str, given: str) -> Any:
     if given == "-" or given.startswith("@"):
-        with _opened(given.removeprefix("@")) as file:
-            given = file.read()
+        given = _text(given.removeprefix("@"))
     try:
-        return json.loads(given)
-    except ValueError as error:
-        raise BadInput(f"{option}: is no JSON ({error})") from error
+        return _json(given)
+    except BadInput as error:
+        raise BadInput(f"{option}: {error}") from error
 
 
-def _opened(source: str) -> TextIO:
-    if source == "-":
-        return sys.stdin
+def _json(text: str) -> Any:
     try:
-        return Path(source).open(encoding="utf-8")
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"is no JSON that can be read ({error})") from error
+
+
+def _text(source: str) -> str:
+    try:
+        return sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
     except OSError as error:
         raise BadInput(f"cannot read {source}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"cannot read {source}: it is not UTF-8") from error
 
 
-def _start(given: str | None) -> datetime | None:
+def _start(option: str, given: str | None) -> datetime | None:
     """A time, or a delay from now."""
     if given is None:
         return None
     try:
         return datetime.now(UTC) + timedelta(seconds=parse_duration(given))
+    except OverflowError as error:
+        raise BadInput(f"{option}: {given} is too far away") from error
     except ValueError:
-        return moment("--after", given)
+        return moment(option, given)

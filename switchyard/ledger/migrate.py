@@ -14,8 +14,11 @@ from alembic import command, op
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.script.revision import RevisionError
+from alembic.util import CommandError
 
 import switchyard
+from switchyard.errors import ConfigError
 from switchyard.ledger.connect import connect_sync
 
 _PACKAGE = Path(switchyard.__file__).parent
@@ -65,17 +68,27 @@ def newest() -> str | None:
 def pending(url: str) -> list[tuple[str, str]]:
     """The revisions that `upgrade` would run, oldest first, each with its name."""
     script = ScriptDirectory(str(folder()))
-    steps = script.iterate_revisions("head", current(url) or "base")
-    return [(step.revision, Path(step.path).stem) for step in reversed(list(steps))]
+    with _known():
+        steps = list(script.iterate_revisions("head", current(url) or "base"))
+    return [(step.revision, Path(step.path).stem) for step in reversed(steps)]
 
 
 @contextmanager
 def _configured(url: str) -> Iterator[Config]:
-    with _connected(url) as connection, connection.begin():
+    with _known(), _connected(url) as connection, connection.begin():
         connection.exec_driver_sql(_LOCK)
         config = Config(attributes={"connection": connection})
         config.set_main_option("script_location", str(folder()).replace("%", "%%"))
         yield config
+
+
+@contextmanager
+def _known() -> Iterator[None]:
+    """A revision that this version does not have: a typo, or a newer version migrated the database."""
+    try:
+        yield
+    except (CommandError, RevisionError) as error:
+        raise ConfigError(f"{error}; this version goes up to {newest()}") from error
 
 
 @contextmanager

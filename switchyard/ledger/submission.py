@@ -28,12 +28,25 @@ class Submission:
     def __post_init__(self) -> None:
         if not (self.action_name or self.workflow):
             raise BadInput("action_name: needed where there is no workflow")
+        self._check_kinds()
         if not -32768 <= self.priority <= 32767:
             raise BadInput(f"priority: must be between -32768 and 32767, not {self.priority}")
         if self.start_after is not None and self.start_after.tzinfo is None:
             raise BadInput("start_after: must say its time zone")
         for name in ("action_name", "workflow", "correlation_id", "idempotency_key"):
             _check_text(name, getattr(self, name))
+
+    def _check_kinds(self) -> None:
+        """What came from a file of JSON can be anything."""
+        if not isinstance(self.parameters, Mapping):
+            raise BadInput("parameters: must be an object")
+        if not isinstance(self.priority, int):
+            raise BadInput(f"priority: must be a whole number, not {self.priority!r}")
+        if self.callbacks is not None and (
+            not isinstance(self.callbacks, list | tuple)
+            or not all(isinstance(callback, Mapping) for callback in self.callbacks)
+        ):
+            raise BadInput("callbacks: must be a list of objects")
 
     def checked(self, config: Config | None) -> "Submission":
         """As the configuration has it, which knows a workflow's action name; BadInput with all its problems.
@@ -76,6 +89,8 @@ class Submission:
 def _check_text(field_name: str, value: str | None) -> None:
     if value is None:
         return
+    if not isinstance(value, str):
+        raise BadInput(f"{field_name}: must be a text")
     if value == "" or len(value) > 500:
         raise BadInput(f"{field_name}: must have 1 to 500 characters, not {len(value)}")
     if "\x00" in value:

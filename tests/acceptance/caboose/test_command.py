@@ -1,7 +1,7 @@
 """The command's ways to end."""
 
 from tests.acceptance.caboose.conftest import Stations
-from tests.acceptance.caboose.station import command
+from tests.acceptance.caboose.station import command, stop
 from tests.waiting import until
 
 FLOWS = {"flow": {"action": "run", "template": "true"}}
@@ -54,3 +54,4 @@ def test_a_changed_configuration_is_read_on_sighup(stations: Stations) -> None:
     os.kill(station.caboose.pid, signal.SIGHUP)
     until(lambda: len(station.database.execute("select distinct config_hash from switchyard.fleet")) == 2, 20)
     assert before
+    assert stop(station.caboose) == 0
