@@ -21,7 +21,7 @@ LOCKED := --require-hashes -r requirements.lock
 PYTEST := $(BIN)/python -m pytest
 # Two at a time: most tests wait for a program or a server about as long as they compute. Each process has its own parts.
 WORKERS ?= 2
-SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist loadgroup
+SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist worksteal
 COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
 .PHONY: help

@@ -18,7 +18,6 @@ from tests.parts.wheels import LOCK, ROOT, wheels
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),  # hundreds of megabytes are copied, on whatever disk
-    pytest.mark.xdist_group("image"),  # built once
 ]
 
 BASE = os.environ.get("SWITCHYARD_TEST_BASE_IMAGE", "python:3.13-slim")

@@ -17,8 +17,6 @@ from psycopg import sql
 import switchyard
 from tests.parts.postgres import Postgres
 
-pytestmark = pytest.mark.xdist_group("wheel")  # built and installed once
-
 ROOT = Path(__file__).parents[3]
 BIN = Path(sys.executable).parent
 PROGRAMS = ["switchyard", "conductor", "caboose", "assessment"]

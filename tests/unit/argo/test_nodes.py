@@ -42,6 +42,7 @@ def test_nodes_are_found_wherever_they_are() -> None:
         base64.b64encode(gzip.compress(b'{"a": {}}')[:-9]).decode(),
         base64.b64encode(gzip.compress(b"[" * 100_000)).decode(),
     ],
+    ids=["no base64", "no gzip", "no json", "no object", "cut off", "too deep"],
 )
 def test_broken_compressed_nodes_are_one_clear_error(text: str) -> None:
     with pytest.raises(NodesError):
