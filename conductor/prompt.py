@@ -10,6 +10,8 @@ import time
 from dataclasses import dataclass
 from uuid import UUID
 
+import psycopg
+
 from conductor.bell import Look
 from conductor.claim import Claim, or_sever, work_of
 from conductor.columns import BigInts, Ints, Uuids
@@ -55,20 +57,33 @@ class Prompt:
         """Whether an answer is to be awaited."""
         return self._sent is not None
 
-    async def rehearse(self) -> None:
-        """Have the server plan it before anybody waits: no action has this id."""
+    async def prepare(self) -> None:
+        """Before the first bell."""
         self._claim = await self._session.prepare(CLAIM_ONE, TYPES)
-        self.send(UUID(int=0))
-        await self.answer()
+        await self.rehearse()
+
+    async def rehearse(self) -> None:
+        """A round trip that has the server plan a claim again where a new partition made its plan void.
+
+        Without an id nothing is locked, so an error means nothing: somebody drops a partition, perhaps.
+        """
+        assert self._claim is not None, "not prepared"
+        try:
+            sent = self._session.send(self._claim, (self._name, None))
+            await self._session.answer(self._claim, sent)
+        except psycopg.Error:
+            if self._session.lost:
+                raise
+            await self._session.ping()
 
     def send(self, uuid: UUID) -> None:
         """Claim that action, now."""
-        assert self._claim is not None, "not rehearsed"
+        assert self._claim is not None, "not prepared"
         self._sent = uuid, self._session.send(self._claim, (self._name, uuid.bytes)), time.perf_counter()
 
     async def answer(self) -> tuple[Found | None, Look]:
         """What came of it."""
-        assert self._claim is not None, "not rehearsed"
+        assert self._claim is not None, "not prepared"
         assert self._sent is not None, "nothing was sent"
         uuid, sent, began = self._sent
         with or_sever(self._session, "claim"):

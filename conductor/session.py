@@ -21,13 +21,13 @@ What each failure does:
 import asyncio
 import os
 import socket
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, LiteralString, TypeVar
 
 from psycopg import AsyncConnection, OperationalError
 
 from conductor.columns import register
-from conductor.wire import Prepared, Sent, Wire
+from conductor.wire import Params, Prepared, Sent, Wire
 from switchyard.errors import DatabaseUnavailable
 from switchyard.ledger.queries import query
 
@@ -71,7 +71,7 @@ class Session:
         self._check()
         return await self._answered(self._wire.prepare(statement, types))
 
-    def send(self, prepared: Prepared, params: Sequence[bytes]) -> Sent:
+    def send(self, prepared: Prepared, params: Params) -> Sent:
         """Send it now, with values in their binary form; there can be no other before its answer."""
         self._check()
         return self._wire.send(prepared, params)
@@ -103,9 +103,8 @@ class Session:
         return self.answered_at + ROUND_TRIP_EVERY
 
     async def ping(self) -> None:
-        """A round trip, where there was none for a while."""
-        if self._loop.time() - self.answered_at >= ROUND_TRIP_EVERY:
-            await self.rows(PING)
+        """A round trip."""
+        await self.rows(PING)
 
     async def wait(self, until: asyncio.Event, seconds: float) -> None:
         """Wait for the event, a bell or the end of the connection, at most so long."""

@@ -105,7 +105,7 @@ class Shift:
         """Until it is stopped, or has found nothing more to do where it runs once."""
         await self._session.rows(NAME_BELL, {"name": self._line.name})
         await self._session.rows(LISTEN)
-        await self._prompt.rehearse()
+        await self._prompt.prepare()
         while not self._over():
             self._wake.clear()
             await self._turn()
@@ -291,5 +291,5 @@ class Shift:
                 await self._session.wait(self._wake, min(seconds, ROUND_TRIP_EVERY))
             finally:
                 self._open = False
-            if not self._prompt.pending:
-                await self._session.ping()
+            if not self._prompt.pending and self._clock() >= self._session.quiet_until():
+                await self._prompt.rehearse()

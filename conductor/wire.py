@@ -68,7 +68,7 @@ class Wire:
         prepared = self._prepared[statement, types] = Prepared(name, Transformer(self._connection))
         return prepared
 
-    def send(self, prepared: Prepared, params: Sequence[bytes]) -> Sent:
+    def send(self, prepared: Prepared, params: Params) -> Sent:
         """Send it now, with values in their binary form; `answer` brings the rows."""
         return self._execute(prepared, params, [pq.Format.BINARY] * len(params))
 

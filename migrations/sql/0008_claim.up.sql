@@ -88,8 +88,8 @@ $$;
 comment on function switchyard.claim is 'Locks and returns up to p_limit processable actions of that name; tells whether others hold some, and when the next is due.';
 
 -- The action that a bell named. What is known beforehand is locked first and looked at once, in a new statement, so with
--- a snapshot that has whatever a peer did to it while it held the lock. The caller must not hold it already. Generic, like
--- the next one: planned anew for the one partition, it would take twice as long as it does.
+-- a snapshot that has whatever a peer did to it while it held the lock. The caller must not hold it already. Without an id
+-- it locks nothing. Generic, like the next one: planned anew for the one partition, it would take twice as long as it does.
 create function switchyard.claim_one(
   p_action_name text, p_uuid uuid, out skipped boolean, out lock_id bigint, out run integer, out attempt integer,
   out workflow text, out callback text, out parent_uuid uuid, out parameters jsonb, out correlation_id text,

@@ -123,3 +123,17 @@ async def test_a_session_lost_while_its_claim_is_under_way_takes_the_claim_along
     await eventually(lambda: ended_once(yard, [uuid]))
     assert handler.seen == {uuid: 1}
     assert "never retrieved" not in caplog.text
+
+
+async def test_a_rehearsal_that_finds_somebody_in_its_way_costs_nothing_in_flight(
+    yard: Yard, handler: Script
+) -> None:
+    handler.gate.clear()
+    [uuid] = yard.submit(1)
+    await eventually(lambda: handler.flying == 1)
+    with held_up(yard):
+        await eventually(lambda: yard.database.execute(WAITING))
+        await eventually(lambda: not yard.database.execute(WAITING))  # the server gave up on it
+        handler.gate.set()
+        await eventually(lambda: ended_once(yard, [uuid]))
+    assert (handler.seen, handler.cancelled) == ({uuid: 1}, 0)

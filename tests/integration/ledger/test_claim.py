@@ -123,6 +123,12 @@ def test_one_that_may_not_start_is_let_go(ledger: Ledger) -> None:
     assert locks_held(ledger.connection) == 0
 
 
+def test_without_an_id_nothing_is_locked(ledger: Ledger) -> None:
+    ledger.submit()
+    assert ledger.connection.execute(ONE, [None]).fetchall() == [(None, False, None, None, None)]
+    assert locks_held(ledger.connection) == 0
+
+
 def test_unlock_counts_what_was_really_held(ledger: Ledger) -> None:
     [uuid] = [ledger.submit()]
     assert ledger.claim() == [uuid]
