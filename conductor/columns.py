@@ -39,7 +39,7 @@ class _Column(Sequence[int]):
             return cls(struct.pack(">iii", 0, 0, cls.element))
         width = cls.pair.size - 4
         head = struct.pack(">iiiii", 1, 0, cls.element, len(values), 1)
-        return cls(head + b"".join(cls.pair.pack(width, value) for value in values))
+        return cls(head + b"".join([cls.pair.pack(width, value) for value in values]))
 
     def __len__(self) -> int:
         return self._length
@@ -88,7 +88,7 @@ class Uuids(Sequence[UUID]):
         if not values:
             return cls(struct.pack(">iii", 0, 0, 2950))
         head = struct.pack(">iiiii", 1, 0, 2950, len(values), 1)
-        return cls(head + b"".join(b"\0\0\0\x10" + value.bytes for value in values))
+        return cls(head + b"".join([b"\0\0\0\x10" + value.bytes for value in values]))
 
     def __len__(self) -> int:
         return self._length

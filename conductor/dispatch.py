@@ -27,6 +27,7 @@ class Flights:
 
     def __init__(self, handler: Handler, timeout: float, landed: Callable[[], None]) -> None:
         drafting = handler if isinstance(handler, DraftingHandler) else None
+        self.in_groups = drafting is not None  # what lands has waited for company already
         self._dispatch: Dispatch = drafting.draft if drafting else handler.dispatch
         self._keeping = Keeping(drafting.conclude if drafting else _nothing, self._land)
         self._seconds = timeout + getattr(handler, "overtime", 0.0)

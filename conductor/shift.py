@@ -231,7 +231,7 @@ class Shift:
             self._bell.ring()
 
     def _linger(self) -> float:
-        enough = max(1, self._slots // 4)
+        enough = 1 if self._flights.in_groups else max(1, self._slots // 4)
         if self._flights.airborne == 0 or self._flights.waiting >= enough:
             return 0.0
         return self._flights.first_landed_at + LINGER - self._clock()

@@ -15,6 +15,7 @@ LONGEST_DETAIL = 65_536
 DEEPEST = 200
 _CUT = " […]"
 _SHORT = 1_024
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def text(value: str, longest: int = LONGEST_TEXT) -> str:
@@ -25,7 +26,7 @@ def text(value: str, longest: int = LONGEST_TEXT) -> str:
 
 def document(value: Any) -> str:
     """JSON text that jsonb takes, whatever the value holds; nothing in it is cut but endless depth."""
-    return json.dumps(_plain(value, 0), ensure_ascii=False, allow_nan=False)
+    return _JSON.encode(_plain(value, 0))
 
 
 def detail(value: Mapping[str, Any]) -> str | None:
@@ -33,7 +34,7 @@ def detail(value: Mapping[str, Any]) -> str | None:
     if not value:
         return None
     try:
-        written = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        written = _JSON.encode(value)
     except (ValueError, TypeError, RecursionError):
         return _cut(document(value))
     return written if _is_clean(written) else _cut(document(value))
@@ -48,7 +49,7 @@ def _is_clean(written: str) -> bool:
 def _cut(written: str) -> str:
     if len(written) <= LONGEST_DETAIL:
         return written
-    return json.dumps({"cut": text(written, _SHORT), "length": len(written)}, ensure_ascii=False)
+    return _JSON.encode({"cut": text(written, _SHORT), "length": len(written)})
 
 
 def _fit(value: str) -> str:

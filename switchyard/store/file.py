@@ -34,10 +34,11 @@ class FileStore:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._url = "file://" + quote(str(root)).rstrip("/")
 
     @property
     def url(self) -> str:
-        return "file://" + quote(str(self._root)).rstrip("/")
+        return self._url
 
     def url_of(self, key: str) -> str:
         return f"{self.url}/{quote(vet(key))}"

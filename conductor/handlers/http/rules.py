@@ -108,4 +108,7 @@ def _looked_up(keys: Sequence[str]) -> Find:
 
 def verdict(rules: Sequence[Rule], answer: Answer) -> Verdict:
     """The first match's; an answer that no rule knows has failed."""
-    return next((rule.outcome for rule in rules if rule.matches(answer)), "failed")
+    for rule in rules:
+        if rule.matches(answer):
+            return rule.outcome
+    return "failed"
