@@ -1,11 +1,11 @@
 """A past of ended threads, a day a partition, written without the triggers: millions would take the roll-up hours."""
 
+from itertools import count
 from typing import Any
 
 import psycopg
 
 DAYS = 36
-AT_ONCE = 500_000
 
 PARTITIONS = """
 with span as (
@@ -17,16 +17,22 @@ with span as (
 insert into switchyard.partition_span
 select distinct starts_at, starts_at + interval '1 day', to_char(starts_at, 'YYYYMMDD') from made
 """
+# A day's threads in the order of their ids, so that every index grows at its end. The ids are of version 7 but for their
+# random part, which counts: making it at random takes as long as the three rows.
 THREADS = """
-with past as (
-  select switchyard.uuid7(date_trunc('day', now()) - make_interval(days => 1 + n %% %s, secs => n %% 86000)) as id
-  from generate_series(1, %s) as n
+with past as materialized (
+  select (lpad(to_hex(floor(extract(epoch from d.starts_at) * 1000)::bigint + n * 86000000 / %(count)s), 12, '0')
+    || '70008' || lpad(to_hex(%(tag)s::integer), 3, '0') || lpad(to_hex(n), 12, '0'))::uuid as id
+  from (select date_trunc('day', now()) - make_interval(days => %(day)s) as starts_at) as d, generate_series(1, %(count)s::bigint) as n
 ), actions as (
   insert into switchyard.action (action_uuid, action_name) select id, 'noop' from past
+), events as (
+  insert into switchyard.event (action_uuid, status, run, attempt, source) select id, 'SUCCESSFUL', 1, 1, 'conductor' from past
 )
 insert into switchyard.thread (action_uuid, created_at, action_name, priority, status, attempt, started_at, ended_at)
 select id, switchyard.uuid_time(id), 'noop', 100, 'SUCCESSFUL', 1, now(), now() from past
 """
+_tags = count(1)  # no two ids alike
 
 
 def partitions(connection: psycopg.Connection[Any]) -> None:
@@ -34,9 +40,12 @@ def partitions(connection: psycopg.Connection[Any]) -> None:
     connection.execute(PARTITIONS, [DAYS])
 
 
-def threads(connection: psycopg.Connection[Any], count: int) -> None:
-    """So many more ended threads, spread over those days."""
+def threads(connection: psycopg.Connection[Any], wanted: int) -> None:
+    """So many more ended threads, each with its action and its event, spread over those days."""
+    days = DAYS - 1
     connection.execute("set session_replication_role = replica")
-    for left in range(count, 0, -AT_ONCE):
-        connection.execute(THREADS, [DAYS - 1, min(left, AT_ONCE)])
+    for number in range(days):
+        many = wanted // days + (number < wanted % days)
+        if many > 0:
+            connection.execute(THREADS, {"day": 2 + number, "count": many, "tag": next(_tags)})
     connection.execute("set session_replication_role = origin")
