@@ -2,14 +2,16 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager
+from typing import Any
 from uuid import UUID
 
 from conductor.deadlines import Deadlines
 from conductor.handler import Draft, DraftingHandler, Handler, Work
 from conductor.keeping import Keeping
 from conductor.landed import Landed
+from conductor.prompt import Found
 from switchyard.outcome import Outcome, Retry
 from switchyard.runtime.log import bind, get_logger
 from switchyard.runtime.tracing import Step, span
@@ -65,6 +67,19 @@ class Flights:
         self._flying[work.uuid] = (work, lock)
         self._tasks[work.uuid] = asyncio.create_task(self._fly(work, lock))
 
+    async def start_claimed(self, claim: Coroutine[Any, Any, Found]) -> Found:
+        """Dispatch what is being claimed, and return the claim once the handler was entered.
+
+        The task that waits for the claim is the dispatch: no turn of the loop lies between the two.
+        """
+        told: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(self._fly_claimed(claim, told))
+        try:
+            return await told
+        except BaseException:
+            task.cancel()  # nobody may claim for a shift that is over
+            raise
+
     def collect(self) -> list[Landed]:
         """What landed since the last call; from here on it is the caller's to write."""
         landed, self._landed = self._landed, []
@@ -91,6 +106,22 @@ class Flights:
         await self.cancel()
         self._landed.clear()
         return dropped
+
+    async def _fly_claimed(self, claim: Coroutine[Any, Any, Found], told: "asyncio.Future[Found]") -> None:
+        try:
+            found = await claim
+        except Exception as error:  # noqa: BLE001 - it is the shift's, which waits for it
+            told.set_exception(error)
+            return
+        if told.cancelled():
+            return  # the shift is over, and its session ends with it
+        told.set_result(found)
+        if found.work is not None:
+            task = asyncio.current_task()
+            assert task is not None, "a flight is a task"
+            self._flying[found.work.uuid] = (found.work, found.lock)
+            self._tasks[found.work.uuid] = task
+            await self._fly(found.work, found.lock)
 
     async def _fly(self, work: Work, lock: int) -> None:
         began = time.perf_counter()

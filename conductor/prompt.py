@@ -23,23 +23,22 @@ from switchyard.ledger.queries import query
 
 CLAIM_ONE = query("conductor", "claim_one")
 TYPES = (25, 2950)  # text and uuid, as Postgres numbers them
-CLAIMED = Look(wanted=1, claimed=1, skipped=False, due_in=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One action that is claimed."""
+    """What came of it: one action that is claimed, or none."""
 
-    work: Work
-    lock: int
-    seconds: float  # that the claim took
+    look: Look
+    work: Work | None = None
+    lock: int = 0
+    seconds: float = 0.0  # that the claim took
 
     def claim(self) -> Claim:
         """The same as columns."""
-        work = self.work
-        return Claim(
-            Uuids.of([work.uuid]), Ints.of([work.run]), Ints.of([work.attempt - 1]), BigInts.of([self.lock])
-        )
+        assert self.work is not None, "nothing was found"
+        uuid, run, before = self.work.uuid, self.work.run, self.work.attempt - 1
+        return Claim(Uuids.of([uuid]), Ints.of([run]), Ints.of([before]), BigInts.of([self.lock]))
 
 
 class Prompt:
@@ -81,7 +80,7 @@ class Prompt:
         assert self._claim is not None, "not prepared"
         self._sent = uuid, self._session.send(self._claim, (self._name, uuid.bytes)), time.perf_counter()
 
-    async def answer(self) -> tuple[Found | None, Look]:
+    async def answer(self) -> Found:
         """What came of it."""
         assert self._claim is not None, "not prepared"
         assert self._sent is not None, "nothing was sent"
@@ -89,11 +88,12 @@ class Prompt:
         with or_sever(self._session, "claim"):
             [[skipped, lock, run, before, *description]] = await self._session.answer(self._claim, sent)
         self._sent = None
+        look = Look(wanted=1, claimed=int(lock is not None), skipped=skipped, due_in=None)
         if lock is None:
-            return None, Look(wanted=1, claimed=0, skipped=skipped, due_in=None)
+            return Found(look)
         attempts = self._line.action.retry.attempts
         work = work_of(self._line.name, uuid, run, before, description, attempts)
-        return Found(work, lock, time.perf_counter() - began), CLAIMED
+        return Found(look, work, lock, time.perf_counter() - began)
 
 
 def named(said: bytes) -> UUID | None:

@@ -26,7 +26,7 @@ from typing import Any, LiteralString, TypeVar
 
 from psycopg import AsyncConnection, OperationalError
 
-from conductor.columns import register
+from conductor import columns, documents
 from conductor.wire import Params, Prepared, Sent, Wire
 from switchyard.errors import DatabaseUnavailable
 from switchyard.ledger.queries import query
@@ -53,7 +53,8 @@ class Session:
         self._lost: str | None = None
         self.answered_at = self._loop.time()
         self._rests: asyncio.Event | None = None
-        register(connection)
+        columns.register(connection)
+        documents.register(connection)
         self._wire = Wire(connection, self._heard, self._ended)
 
     @property

@@ -152,15 +152,16 @@ class Shift:
         return not self._once and self._line.bucket is None and self._bell.still and self._may_claim()
 
     async def _look_at_one(self) -> None:
-        """Start what a bell named, if it is there; the handler is entered before all else."""
-        found, look = await self._prompt.answer()
-        if found is None:
-            pass
-        elif self._line.batch_handler is None and not self._line.at_most_once:
-            await self._fly([(found.work, found.lock)], found.seconds)
+        """Start what a bell named, if it is there."""
+        if self._line.batch_handler is None and not self._line.at_most_once:
+            found = await self._flights.start_claimed(self._prompt.answer())
+            if found.work is not None:
+                self._started([found.work], found.seconds)
         else:
-            await self._dispatch(found.claim(), [found.work], found.seconds)
-        self._bell.answered(look)
+            found = await self._prompt.answer()
+            if found.work is not None:
+                await self._dispatch(found.claim(), [found.work], found.seconds)
+        self._bell.answered(found.look)
 
     async def _look(self) -> None:
         """Take what there is room and tokens for, and start it."""
@@ -198,12 +199,14 @@ class Shift:
             return
         if self._line.at_most_once:
             await self._outbox.running(claimed)
-        await self._fly(list(zip(works, claimed.locks.values(), strict=True)), seconds)
-
-    async def _fly(self, claimed: Sequence[tuple[Work, int]], seconds: float) -> None:
-        for work, lock in claimed:
+        for work, lock in zip(works, claimed.locks.values(), strict=True):
             self._flights.start(work, lock)
-        for work, _ in claimed if tracing.enabled() else ():
+        self._started(works, seconds)
+        await asyncio.sleep(0)  # the handlers come first, then what is left of the turn
+
+    def _started(self, works: Sequence[Work], seconds: float) -> None:
+        self._claims.inc(len(works))
+        for work in works if tracing.enabled() else ():
             tracing.mark(
                 "claim",
                 seconds=seconds,
@@ -211,8 +214,6 @@ class Shift:
                 correlation_id=work.correlation_id,
                 parent_uuid=work.parent_uuid,
             )
-        await asyncio.sleep(0)  # the handlers come first, then what is left of the turn
-        self._claims.inc(len(claimed))
 
     async def _ring_peers(self) -> None:
         """More than we can take: somebody else may have room."""

@@ -1,6 +1,7 @@
 """The session's wire: large values, errors that leave it usable, bells at any time, and statements given up."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 
 import psycopg
@@ -51,6 +52,24 @@ async def test_texts_and_numbers_go_as_columns(session: Session, texts: list[str
     values = {"texts": Texts.of(texts), "numbers": Floats.of(numbers)}
     rows = await session.rows("select %(texts)s::text[], %(numbers)s::double precision[]", values)
     assert rows == [(texts, numbers)]
+
+
+async def test_documents_come_as_they_went(session: Session) -> None:
+    documents: list[object] = [
+        {},
+        [],
+        None,
+        "ä\u2028\U0001f600",
+        12345678901234567890,
+        -1.5e-3,
+        {"a": [{"b": None}, True, ""]},
+    ]
+    for document in documents:
+        text = json.dumps(document)
+        [[one, many]] = await session.rows(
+            "select %(text)s::jsonb, array[%(text)s::jsonb, null, %(text)s::jsonb]", {"text": text}
+        )
+        assert (one, many) == (document, [document, None, document])
 
 
 async def test_a_refused_statement_is_an_error_and_the_next_one_works(session: Session) -> None:
