@@ -64,10 +64,6 @@ class Edition:
         return asdict(self)
 
 
-def names(path: Path = SHIPPED) -> list[str]:
-    return sorted(_parse(path)["edition"])
-
-
 def load(choice: str | None = None) -> Edition:
     """The edition called `choice`; `FILE.toml` or `FILE.toml:NAME` is one of a file; None is the default."""
     path, name = SHIPPED, choice
@@ -76,7 +72,7 @@ def load(choice: str | None = None) -> Edition:
         path, name = Path(f"{file}.toml"), name.removeprefix(":") or None
     document = _parse(path)
     name = name or document.get("default")
-    if name not in document["edition"]:
+    if not isinstance(name, str) or name not in document["edition"]:
         known = ", ".join(sorted(document["edition"]))
         raise BadInput(f"edition {name!r} is not known; there are {known}")
     own = document["edition"][name]

@@ -32,9 +32,7 @@ class Bundle:
 
     def layer(self, name: str) -> Layer:
         if name not in self._layers:
-            entry = self.manifest.layers.get(name)
-            if entry is None:
-                raise BadInput(f"bundle {self.version} has no layer {name}")
+            entry = self.manifest.layers[name]
             self._layers[name] = open_layer(self.folder / name, name, entry.columns, entry.levels)
         return self._layers[name]
 

@@ -4,7 +4,6 @@ A feature is what the source had; a piece is a single polygon of at most a few h
 feature. Everything is computed on pieces and summed by feature. Pieces and features lie in curve order.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,17 +63,10 @@ class Layer:
         """A column as texts, by feature; decoded once, so only for layers of modest size."""
         if column not in self.cache:
             values = self.columns[column]
-            plain = values.all() if isinstance(values, Text) else [_as_text(v) for v in values.tolist()]
-            self.cache[column] = plain
+            assert isinstance(values, Text)
+            self.cache[column] = values.all()
         texts: list[str | None] = self.cache[column]
         return texts
-
-
-def _as_text(value: float | None) -> str | None:
-    """Numbers used as names: 938.0 is called 938."""
-    if value is None or math.isnan(value):
-        return None
-    return str(int(value)) if float(value).is_integer() else str(value)
 
 
 def open_layer(

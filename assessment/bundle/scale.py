@@ -18,6 +18,8 @@ from assessment.arrays import Floats, Geometries
 from assessment.formats.crs import grid_projjson
 
 PARCELS = 5_459_418
+AT_ONCE = 50_000
+"""Parcels in memory, about."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ def write(path: Path, ground: Ground) -> None:
         rows: list[tuple[Geometries, Floats, int]] = []
         for band in bands(ground):
             rows.append(band)
-            if sum(len(polygons) for polygons, _, _ in rows) >= 50_000:
+            if sum(len(polygons) for polygons, _, _ in rows) >= AT_ONCE:
                 writer.write_table(_table(pyarrow, schema, rows))
                 rows = []
         if rows:

@@ -24,10 +24,11 @@ def current(home: Path) -> Path | None:
 def publish(home: Path, built: Path, version: str) -> Path:
     """Give a finished build its name, make it current, and forget all but the last two."""
     folder = home / version
-    if folder.exists():
-        shutil.rmtree(built)
-    else:
+    try:
         built.rename(folder)
+    except OSError:
+        if not folder.exists():  # else the same content was built before, or beside us
+            raise
     previous = current(home)
     draft = home / f".{CURRENT}-{os.getpid()}"
     draft.write_text(version + "\n")

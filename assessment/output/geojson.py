@@ -14,11 +14,8 @@ DECIMALS = 7
 
 
 def features(table: Table) -> list[dict[str, Any]]:
-    """One a row; coordinates to the centimetre."""
-    if table.geometry is None:
-        shapes: list[Any] = [None] * len(table.rows)
-    else:
-        shapes = json.loads(f"[{','.join(shapely.to_geojson(_rounded(table)).tolist())}]")
+    """One a row, each with its ground; coordinates to the centimetre."""
+    shapes = json.loads(f"[{','.join(shapely.to_geojson(_rounded(table)).tolist())}]")
     return [
         {
             "type": "Feature",

@@ -15,9 +15,7 @@ MOST_PIECES = 4_000
 
 
 def outlines(bundle: Bundle, name: str, column: str, frame: Frame) -> Mapping[str, shapely.Geometry]:
-    """Name -> its ground in the frame; none where there is no such layer, or too much of it."""
-    if not bundle.has(name):
-        return {}
+    """Name -> its ground in the frame; none where there is none, or too much of it."""
     layer = bundle.layer(name)
     _, pieces = layer.near(shapely.bounds(np.array([frame.box])))
     if not 0 < len(pieces) <= MOST_PIECES:

@@ -87,6 +87,27 @@ def test_an_edition_that_makes_no_sense(tmp_path: Path, words: str, message: str
         editions.load(f"{tmp_path / 'd.toml'}:D")
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot read the editions in .*No such file"),
+        (b"[edition", "cannot read the editions in .*d.toml: Expected"),
+        (b"\xff", "cannot read the editions in"),
+        (b"date = 2027-01-01", r"has no \[edition.NAME\] table"),
+        (b"common = 3\n[edition.D]", "or its common is none"),
+        (b'default = "D"\n[edition]\nD = 1', "edition.D is no table"),
+        (b'default = "E"\n[edition.D]', "edition 'E' is not known; there are D"),
+        (b"default = []\n[edition.D]", "edition .* is not known; there are D"),
+        (b"[edition.D]", "edition None is not known; there are D"),
+    ],
+)
+def test_a_file_without_the_edition(tmp_path: Path, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / "d.toml").write_bytes(content)
+    with pytest.raises(BadInput, match=message):
+        editions.load(str(tmp_path / "d.toml"))
+
+
 def test_rates_weighted_by_area_in_each_catchment(world: World) -> None:
     two = world.but(
         catchments=[
@@ -141,6 +162,11 @@ def test_hotels_and_students_by_category(world: World) -> None:
     assert only(world, category="hotel", mode="compatible")["Occ_Rate"] == 2.4
     students = world.but(rates=[rate("Mere"), rate("Student Accommodation", 1.0, 120)])
     assert only(students, category="student_accommodation")["Occ_Rate"] == 1.0
+
+
+def test_a_category_without_letters_is_no_name_of_a_row(world: World) -> None:
+    odd = world.but(rates=[rate("Mere"), rate("?", 9.0, 999)])
+    assert only(odd, category="-")["Occ_Rate"] == 2.4
 
 
 def test_a_site_in_no_catchment_keeps_its_works(world: World) -> None:

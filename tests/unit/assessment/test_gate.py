@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import shapely
 
+from assessment.bundle import versions
 from assessment.bundle.build import build
 from assessment.bundle.bundle import open_bundle
 from assessment.bundle.check import check
@@ -99,12 +101,101 @@ def test_a_missing_column_of_a_lookup(tmp_path: Path) -> None:
         build(sources, tmp_path / "home", lambda _: None)
 
 
+def test_lookups_alone_are_warned_of_and_zones_have_three_names(tmp_path: Path) -> None:
+    rows = [(box(0, 0, 9, 9), {"RZ": "Red"}), (box(9, 0, 18, 9), {"RZ": "Purple"})]
+    write_geojson(tmp_path / "gcn_risk_zones.geojson", rows[:1])
+    write_csv(tmp_path / "WwTw_lookup.csv", [works(None), PACKAGE])
+    write_csv(tmp_path / "rates_lookup.csv", [rate("Mere"), {**rate("Fen"), "Occ_Rate": "many"}])
+    made = build(in_folder(tmp_path), tmp_path / "home", lambda _: None)
+    assert [str(finding) for finding in made.findings] == [
+        "warning: WwTw_lookup: 1 of 2 rows have no code",
+        "warning: rates_lookup: 1 rows have no usable rates",
+    ]
+    assert list(open_bundle(tmp_path / "home").lookups.rates) == ["Mere"], "the standard rates stand in"
+    write_geojson(tmp_path / "gcn_risk_zones.geojson", rows)
+    with pytest.raises(BadInput, match="gcn_risk_zones: RZ is none of Red, Amber, Green: Purple"):
+        build(in_folder(tmp_path), tmp_path / "home", lambda _: None)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot read .*rates_lookup.csv: No such file or directory"),
+        (b"", "rates_lookup: rates_lookup.csv has no rows"),
+        (b"NN_Catchment,Occ_Rate,Water_Usage_L_Day\n", "rates_lookup: rates_lookup.csv has no rows"),
+        (b"NN_Catchment\n\xff\n", "rates_lookup.csv is not CSV in UTF-8"),
+        (b"NN_Catchment\n" + b"x" * 200_000, "rates_lookup.csv is not CSV in UTF-8: field larger"),
+    ],
+)
+def test_lookups_that_cannot_be_read(tmp_path: Path, content: bytes | None, message: str) -> None:
+    sources = layer_of(tmp_path, 1)
+    path = tmp_path / "rates_lookup.csv"
+    if content is not None:
+        path.write_bytes(content)
+    sources.add("rates_lookup", str(path))
+    with pytest.raises(BadInput, match=message):
+        build(sources, tmp_path / "home", lambda _: None)
+
+
 def test_the_same_sources_are_the_same_version(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    first = build(layer_of(tmp_path / "in", 5), tmp_path / "a", lambda _: None)
-    second = build(layer_of(tmp_path / "in", 5), tmp_path / "b", lambda _: None)
-    assert first.version == second.version
+    made = [build(layer_of(tmp_path / "in", 5), tmp_path / home, lambda _: None) for home in ("a", "b", "a")]
+    assert len({manifest.version for manifest in made}) == 1
     assert check(tmp_path / "a") == []
+    assert {path.name for path in (tmp_path / "a").iterdir()} == {"current", made[0].version}
+
+
+def test_the_version_before_stays_also_where_it_is_not_the_second_newest(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    old, new, again, newest = (
+        build(layer_of(tmp_path / "in", count), tmp_path / "b", lambda _: None) for count in (10, 11, 10, 12)
+    )
+    assert old.version == again.version
+    assert {path.name for path in (tmp_path / "b").iterdir()} == {
+        "current",
+        *(made.version for made in (old, new, newest)),
+    }
+    assert check(tmp_path / "b" / old.version) == [], "jobs that began with it may still read it"
+
+
+def test_a_version_that_cannot_be_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        versions.publish(tmp_path, tmp_path / "nothing", "20260101-abc")
+    assert versions.current(tmp_path) is None
+
+
+def test_a_file_that_is_gone(tmp_path: Path) -> None:
+    made = build(layer_of(tmp_path, 1), tmp_path / "home", lambda _: None)
+    (tmp_path / "home" / made.version / "lpa_boundaries" / "area.npy").unlink()
+    assert [str(finding) for finding in check(tmp_path / "home")] == [
+        "error: lpa_boundaries/area.npy: is missing"
+    ]
+
+
+def test_features_without_ground_are_counted_and_nothing_else_is_no_layer(tmp_path: Path) -> None:
+    point = shapely.Point(600_000, 300_000)
+    rows = [(point, {"NAME": "a"}), (shapely.Polygon(), {"NAME": "b"}), (box(0, 0, 9, 9), {"NAME": "c"})]
+    write_geojson(tmp_path / "lpa_boundaries.geojson", rows)
+    made = build(in_folder(tmp_path), tmp_path / "home", lambda _: None)
+    assert [str(finding) for finding in made.findings] == [
+        "warning: lpa_boundaries: 2 features have no ground"
+    ]
+    write_geojson(tmp_path / "lpa_boundaries.geojson", rows[:2])
+    with pytest.raises(BadInput, match="lpa_boundaries: no feature has any ground"):
+        build(in_folder(tmp_path), tmp_path / "other", lambda _: None)
+
+
+def test_coefficients_as_text_are_numbers_where_they_are_some(world: World) -> None:
+    shape, values = parcel(box(0, 0, 1000, 500))
+    shapes = (shape, box(0, 500, 1000, 1000))
+    odd = world.but(
+        parcels=[(shapes[k], {**values, "lu_curr_n_coeff": said}) for k, said in enumerate(("12.5", "n/a"))]
+    )
+    assert said(odd) == [
+        "warning: coefficient_layer: lu_curr_n_coeff is no number in 1 of 2 parcels",
+    ]
+    found = odd.bundle().layer("coefficient_layer").numbers("lu_curr_n_coeff")
+    assert float(np.nanmin(found)) == 12.5
 
 
 def test_broken_geometries_are_repaired_and_counted(world: World) -> None:
@@ -118,6 +209,17 @@ def test_broken_geometries_are_repaired_and_counted(world: World) -> None:
 def test_an_assessment_that_the_bundle_cannot_do(world: World) -> None:
     with pytest.raises(BadInput, match="cannot do a gcn assessment: no gcn_risk_zones"):
         world.bundle().require("gcn")
+
+
+def test_sources_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no layer to build a bundle from"):
+        build(Sources(), tmp_path / "home", lambda _: None)
+    with pytest.raises(
+        BadInput, match="'ponds' is no layer or table of a bundle; there are coefficient_layer"
+    ):
+        Sources().add("ponds", "ponds.gpkg")
+    with pytest.raises(BadInput, match="nowhere is no folder"):
+        in_folder(tmp_path / "nowhere")
 
 
 def test_no_bundle(tmp_path: Path) -> None:

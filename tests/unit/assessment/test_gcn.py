@@ -7,6 +7,8 @@ from typing import Any
 
 import geopandas
 import numpy as np
+import pandas
+import pyogrio
 import pytest
 import shapely
 
@@ -16,10 +18,13 @@ from assessment.bundle.build import build
 from assessment.bundle.bundle import Bundle, open_bundle
 from assessment.bundle.sources import in_folder
 from assessment.gcn.ponds import Ponds, survey
+from assessment.output.deliver import deliver
+from assessment.output.formats import FORMATS
 from assessment.report.page import page
 from assessment.results import Results
 from assessment.spec import JobSpec, Mode
 from switchyard.errors import BadInput
+from switchyard.store import open_store
 from tests.unit.assessment.world import box, sites, write_geojson
 
 SITE = box(1000, 1000, 1200, 1200)
@@ -96,6 +101,45 @@ def test_ponds_by_place_and_gravest_zone(bundle: Bundle) -> None:
         ("A", "RLB", "Green", "F"): 1,
         ("A", "Buffer", "Green", "F"): 2,
     }
+
+
+def test_no_survey_and_no_national_layer(tmp_path: Path) -> None:
+    write_geojson(tmp_path / "gcn_risk_zones.geojson", [(box(0, 0, 1100, 3000), {"RZ": "Red"})])
+    build(in_folder(tmp_path), tmp_path / "bundle", lambda _: None)
+    red = open_bundle(tmp_path / "bundle")
+    with pytest.raises(
+        BadInput, match=r"no survey of ponds was given, and bundle \S+ has no layer gcn_ponds"
+    ):
+        newts(red, SITE)
+    results = newts(red, SITE, ponds=surveyed((POND, "P", "F"), (box(1300, 1100, 1310, 1110), "P", "F")))
+    assert "1 ponds are in no risk zone and are not counted" in results.warnings
+    assert [row["FREQUENCY"] for row in results.tables["ponds"].rows] == [1]
+
+
+def test_a_pond_too_small_to_be_drawn_is_counted(bundle: Bundle) -> None:
+    results = newts(bundle, SITE, ponds=surveyed((box(1100, 1100, 1100.2, 1100.2), "P", "F")))
+    assert [row["FREQUENCY"] for row in results.tables["ponds"].rows] == [1]
+    html = page(results, sites(SITE), bundle, editions.load())
+    assert 'd=""' not in html
+    assert '<path class="pond"' not in html
+
+
+def test_tables_with_and_without_ground_in_every_format(bundle: Bundle, tmp_path: Path) -> None:
+    results = newts(bundle, SITE)
+    files = deliver(results, open_store(tmp_path.as_uri()), "", FORMATS, None)
+    assert set(files) == {
+        "output.json",
+        "gcn.gpkg",
+        *(f"{table}.{ending}" for table in ("habitat", "ponds") for ending in ("csv", "parquet")),
+        "habitat.geojson",
+    }
+    layers = pyogrio.list_layers(tmp_path / "gcn.gpkg").tolist()
+    assert sorted(layers) == [["habitat", "MultiPolygon"], ["ponds", None]]
+    for ponds in (
+        pyogrio.read_dataframe(tmp_path / "gcn.gpkg", layer="ponds"),
+        pandas.read_parquet(tmp_path / "ponds.parquet"),
+    ):
+        assert ponds.to_dict("records") == list(results.tables["ponds"].rows)
 
 
 def test_no_pond_means_no_habitat(bundle: Bundle) -> None:

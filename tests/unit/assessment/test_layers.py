@@ -1,13 +1,16 @@
 """The parts of a layer: curve, tree of boxes, pieces, texts, overlaps."""
 
+from pathlib import Path
+
 import numpy as np
+import pyarrow.parquet
 import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assessment.arrays import spans
-from assessment.bundle import boxtree, curve
+from assessment.bundle import boxtree, curve, scale
 from assessment.bundle.pieces import LARGEST, pieces, subdivide
 from assessment.bundle.text import Text, pack
 from tests.unit.assessment.world import World, box, parcel
@@ -102,6 +105,16 @@ def test_spans(parts: list[tuple[int, int]]) -> None:
 def test_overlaps_are_found_at_the_build(world: World, shapes: list[object], overlapping: int) -> None:
     layer = world.but(parcels=[parcel(shape) for shape in shapes]).bundle().layer("coefficient_layer")
     assert int(layer.overlaps.sum()) == overlapping
+
+
+def test_a_large_layer_is_written_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scale, "AT_ONCE", 100)
+    for parcels, groups in ((400, [100] * 4), (410, [100] * 4 + [10])):
+        scale.write(tmp_path / "parcels.parquet", scale.Ground(parcels))
+        written = pyarrow.parquet.ParquetFile(tmp_path / "parcels.parquet").metadata
+        assert [written.row_group(k).num_rows for k in range(written.num_row_groups)] == groups
+        names = pyarrow.parquet.read_table(tmp_path / "parcels.parquet")["crome_id"].to_pylist()
+        assert names == [f"P{number:08d}" for number in range(parcels)]
 
 
 def test_a_layer_in_curve_order_keeps_its_attributes(world: World) -> None:

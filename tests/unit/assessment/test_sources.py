@@ -14,9 +14,10 @@ from assessment import editions
 from assessment.assess import assess
 from assessment.bundle.build import build
 from assessment.bundle.bundle import open_bundle
-from assessment.bundle.sources import in_folder
+from assessment.bundle.sources import Sources, in_folder
 from assessment.results import Row
 from assessment.spec import JobSpec
+from switchyard.errors import BadInput
 from tests.unit.assessment.world import PACKAGE, box, rate, sites, works
 
 COEFFICIENTS = {"LU_CURR_N_COEFF": 20.0, "lu_curr_p_coeff": 0.5, "N_Resi_Coeff": 10.0, "p_resi_coeff": 1.0}
@@ -65,6 +66,20 @@ def all_in_one(folder: Path) -> None:
     for name, rows in TABLES.items():
         pandas.DataFrame(rows).to_sql(name, connection, index=False)
     connection.close()
+
+
+def test_a_layer_inside_a_file_is_named_after_a_colon(tmp_path: Path) -> None:
+    all_in_one(tmp_path)
+    sources = Sources()
+    sources.add("lpa_boundaries", f"{tmp_path / 'reference.gpkg'}:LPA_BOUNDARIES")
+    sources.add("rates_lookup", str(tmp_path / "reference.gpkg"))
+    made = build(sources, tmp_path / "bundle", lambda _: None)
+    assert (made.layers["lpa_boundaries"].features, made.tables) == (2, {"rates_lookup": 1})
+    with sqlite3.connect(tmp_path / "reference.gpkg") as connection:
+        connection.execute("drop table rates_lookup")
+    connection.close()
+    with pytest.raises(BadInput, match=r"reference.gpkg has no table rates_lookup"):
+        build(sources, tmp_path / "bundle", lambda _: None)
 
 
 def rows_from(write: Callable[[Path], None], folder: Path) -> list[Row]:
