@@ -81,7 +81,7 @@ def _request(file: str | None) -> dict[str, object] | None:
     found, key = locate(place)
     try:
         content = json.loads(found.get(key, limit=2**22))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"the request {place} is not JSON: {error}") from error
     if not isinstance(content, dict):
         raise BadInput(f"the request {place} is not a JSON object")

@@ -18,6 +18,8 @@ from switchyard.runtime.log import get_logger
 
 TICK = 0.25
 BEAT = 10.0
+STOPPING = 5.0
+"""Seconds that the end of the worker waits for a call under way."""
 
 log = get_logger(__name__)
 
@@ -58,8 +60,10 @@ class Keeper:
         self._thread.start()
 
     def stop(self) -> None:
+        """No beat after this: whoever hears that the worker has ended shall hear nothing later."""
         self._over.set()
-        self._thread.join(5)
+        if self._thread.is_alive():
+            self._thread.join(STOPPING)
 
     def hold(self, held: Held) -> None:
         """Keep the message from others until it is taken."""
@@ -81,16 +85,20 @@ class Keeper:
     def _watch(self) -> None:
         tracing.between_jobs()
         while not self._over.wait(TICK):
-            try:
-                self.overrun()
-                self._tick(time.monotonic())
-            except FatalQueueError as error:
-                log.error("the message at hand cannot be held", error=str(error))  # noqa: TRY400
-            except Exception as error:
-                if transient(error):
-                    log.warning("the message at hand could not be extended", error=str(error))
-                else:
-                    log.exception("unexpected error beside the work")
+            self.look(time.monotonic())
+
+    def look(self, now: float) -> None:
+        """One look at everything; no error ends the thread, for without it every message would be lost."""
+        try:
+            self.overrun()
+            self._tick(now)
+        except FatalQueueError as error:
+            log.error("the message at hand cannot be held", error=str(error))  # noqa: TRY400
+        except Exception as error:
+            if transient(error):
+                log.warning("the message at hand could not be extended", error=str(error))
+            else:
+                log.exception("unexpected error beside the work")
 
     def _tick(self, now: float) -> None:
         hanging = self._hanging()

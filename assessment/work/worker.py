@@ -46,6 +46,7 @@ class Worker:
             while not self.stop.asked:
                 self._until_done(self._once)
             self.state.status = STOPPED
+            self.keeper.stop()
             self._leave()
         except FatalQueueError as error:
             return self._give_up(error)
@@ -143,6 +144,7 @@ class Worker:
             self.state.heartbeat = time.monotonic()
             time.sleep(0.05)
         time.sleep(ANSWERING if self.state.error_seen else 0)
+        self.keeper.stop()
         if self.reporter.queue is not None and self.reporter.queue.url:
             self._leave()
         return error.exit_with

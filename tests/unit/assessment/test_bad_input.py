@@ -6,7 +6,7 @@ import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -15,8 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assessment.intake.accept import gcn_sites, nutrient_sites
-from assessment.request import parse
+from assessment.intake.fetch import fetched
+from assessment.request import Given, parse
 from switchyard.errors import BadInput
+from switchyard.store.file import FileStore
 from tests.unit.assessment.files import DONUT, frame, members, refused, write, zipped
 from tests.unit.assessment.world import box
 
@@ -341,6 +343,31 @@ def test_newts_need_the_geometry_alone(tmp_path: Path) -> None:
     assert len(gcn_sites(write(tmp_path / "sites.gpkg", given_sites))) == 1
     with pytest.raises(BadInput, match="feature 1: is a LineString"):
         gcn_sites(write(tmp_path / "lines.gpkg", frame([LINE])[["geometry"]]))
+
+
+class Vanishing(FileStore):
+    """Somebody else deletes an object between two looks at it."""
+
+    def open(self, key: str) -> BinaryIO:
+        self.delete(key)
+        return super().open(key)
+
+
+def test_inputs_that_are_not_there_or_too_large(tmp_path: Path) -> None:
+    store = Vanishing(tmp_path)
+    store.put("sites", bytes(2**20 + 1))
+    for given_input, source, message in (
+        (Given(key="absent"), store, "the input 'absent' is not in the store"),
+        (Given(key="sites"), None, "the input is the key 'sites', but no store is configured"),
+        (Given(key="sites"), store, "the input has 1 MiB; at most 1 MiB are taken"),
+    ):
+        with pytest.raises(BadInput, match=message), fetched(given_input, source, limit=2**20):
+            pass
+    with (
+        pytest.raises(BadInput, match="the input 'sites' is not in the store"),
+        fetched(Given(key="sites"), store),
+    ):
+        pass
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 
+from assessment.work.queue import WorkQueue
 from tests.integration.assessment.work.station import Station
 from tests.waiting import until
 
@@ -89,6 +90,16 @@ def test_a_job_that_kills_its_worker_ends_instead_of_looping(station: Station) -
     assert end["fatal"]
     assert "begun 2 times" in end["error"]
     assert until(station.empty)
+
+
+def test_a_message_that_is_deleted_meanwhile_is_no_longer_held(station: Station) -> None:
+    station.send(do="echo")
+    queue = WorkQueue(station.sqs, station.queue)
+    message = queue.receive(1, 600)
+    assert message is not None
+    assert queue.hide(message, 300)
+    assert queue.delete(message)
+    assert not queue.hide(message, 0)
 
 
 def test_killed_after_95_of_100_chunks_it_computes_5(station: Station) -> None:

@@ -1,12 +1,17 @@
 """What /health answers, for every state that the worker can be in."""
 
+import socket
 from typing import Any
 
 import pytest
 
+from assessment.work import health
 from assessment.work.answers import answers
+from assessment.work.health import HealthProcess
+from assessment.work.settings import Settings
 from assessment.work.state import ERROR, RUNNING, STOPPED, State
 from assessment.work.verdict import Limits
+from switchyard.errors import AddressInUse, ConfigError
 
 NOW = 1000.0
 SERVICE = "nrf-impact-assessment-worker"
@@ -67,3 +72,28 @@ def test_the_other_probes() -> None:
     status, body, _state = asked("/metrics", done=3)
     assert status == 200
     assert 'switchyard_assessment_jobs_total{outcome="done"} 3.0' in body
+
+
+def settings(port: int, host: str = "127.0.0.1") -> Settings:
+    return Settings(health_host=host, health_port=port)
+
+
+def test_an_address_that_is_taken_or_not_ours_is_said_at_the_start() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        words = f"cannot listen on 127.0.0.1:{port}: another process has this port; set PORT to another"
+        with pytest.raises(AddressInUse, match=words), HealthProcess(settings(port), State(), SERVICE):
+            pass
+    elsewhere = HealthProcess(settings(0, "192.0.2.1"), State(), SERVICE)
+    with pytest.raises(ConfigError, match=r"cannot listen on 192\.0\.2\.1:0: Cannot assign"), elsewhere:
+        pass
+
+
+def test_a_health_server_that_dies_at_its_start_ends_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "_serve", lambda *_: None)
+    dead = HealthProcess(settings(0), State(), SERVICE)
+    with pytest.raises(ConfigError, match="the health server did not start"), dead:
+        pass
+    assert dead._child is not None
+    assert dead._child.exitcode == 0
+    dead.__exit__(None, None, None)

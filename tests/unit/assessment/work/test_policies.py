@@ -14,7 +14,7 @@ from assessment.work import settings
 from assessment.work.attempts import Attempts, used_up
 from assessment.work.context import Context
 from assessment.work.deadline import Deadline, Stop
-from assessment.work.errors import fatal, transient
+from assessment.work.errors import fatal, receipt_expired, transient
 from assessment.work.estimate import FIRST, Estimates
 from assessment.work.outcome import Done, Failed, HandedBack, Refused, StopWork
 from assessment.work.policy import failed
@@ -109,6 +109,11 @@ def test_other_errors_of_the_queue() -> None:
         assert fatal(error, "read") is None
         assert transient(error)
     assert not transient(KeyError())
+
+
+def test_a_message_that_is_no_longer_ours() -> None:
+    for code, gone in (("ReceiptHandleIsInvalid", True), ("MessageNotInflight", True), ("Throttled", False)):
+        assert receipt_expired(ClientError({"Error": {"Code": code}}, "DeleteMessage")) is gone
 
 
 def test_errors_of_a_job() -> None:

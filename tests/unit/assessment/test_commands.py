@@ -1,0 +1,162 @@
+"""What the `assessment` command says and how it ends, where nothing has to be spawned to see it."""
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import shapely
+
+from assessment import cli
+from tests.unit.assessment.files import frame, write
+from tests.unit.assessment.world import World, box, write_geojson
+
+pytestmark = pytest.mark.usefixtures("logging_as_before")
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+Call = Callable[..., Ended]
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    for name in [name for name in os.environ if name.startswith(("SWITCHYARD_", "SQS_", "AWS_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+    def called(*words: object, **environ: str) -> Ended:
+        for name, value in environ.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(sys, "argv", ["assessment", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), said.out, said.err)
+
+    return called
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return World()._built(tmp_path_factory.mktemp("world")).folder
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A folder with the object `uploads/sites`."""
+    (tmp_path / "store" / "uploads").mkdir(parents=True)
+    write(tmp_path / "sites.geojson", frame()).rename(tmp_path / "store" / "uploads" / "sites")
+    return tmp_path / "store"
+
+
+def test_sites_by_url_by_key_and_by_the_configuration(call: Call, bundle: Path, store: Path) -> None:
+    config = store.parent / "switchyard.yaml"
+    config.write_text(f"store: {store.as_uri()}\nactions: {{n: {{type: noop}}}}\n")
+    ways: list[list[object]] = [
+        [(store / "uploads" / "sites").as_uri()],
+        ["uploads/sites", "--store", store.as_uri()],
+        ["uploads/sites", "--config", config],
+    ]
+    for k, words in enumerate(ways):
+        done = call("run", *words, "-b", bundle, "-o", f"out{k}", "-q", "--no-report")
+        assert (done.code, done.err) == (0, "")
+        assert done.out.startswith("1 of 1 sites in scope")
+        assert json.loads((store.parent / f"out{k}" / "output.json").read_text())["summary"]["sites"] == 1
+
+
+@pytest.mark.parametrize(
+    ("request_body", "message"),
+    [
+        (b"{", "input.json is not JSON"),
+        (b"[" * 100_000, "input.json is not JSON"),
+        (b"[]", "input.json is not a JSON object"),
+        (b"{}", "the request has no input"),
+        (b'{"input": {"key": "uploads/sites"}}', "the input is the key 'uploads/sites', but no store"),
+    ],
+)
+def test_requests_that_cannot_be_carried_out(
+    call: Call, bundle: Path, tmp_path: Path, request_body: bytes, message: str
+) -> None:
+    (tmp_path / "input.json").write_bytes(request_body)
+    done = call("run", "-b", bundle, "-q", SWITCHYARD_INPUT=(tmp_path / "input.json").as_uri())
+    assert done.code == 65
+    assert message in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["run"], 78, "no sites: name a file, or set SWITCHYARD_INPUT to the URL of a request"),
+        (
+            ["work", "--store", "file:///srv"],
+            78,
+            "no reference bundle: give --bundle or set SWITCHYARD_BUNDLE",
+        ),
+        (["work", "-b", "here"], 78, "no store: set SWITCHYARD_STORE, or give --store or --config"),
+        (["work", "-b", "here", "--config", "none.yaml"], 78, "none.yaml"),
+        (["bundle", "build", "here"], 65, "no layer to build a bundle from"),
+        (["bundle", "build", "here", "--set", "gcn_ponds"], 2, "'gcn_ponds' is not NAME=PATH"),
+        (["bundle", "build", "here", "--set", "ponds=p.gpkg"], 65, "'ponds' is no layer or table"),
+    ],
+)
+def test_words_that_are_missing(call: Call, words: list[str], code: int, message: str) -> None:
+    ended = call(*words)
+    assert ended.code == code
+    assert message in ended.err
+
+
+def test_a_build_says_what_it_made_and_what_to_know(call: Call, tmp_path: Path) -> None:
+    write_geojson(
+        tmp_path / "lpa.geojson",
+        [(box(0, 0, 9, 9), {"NAME": "a"}), (shapely.Point(600_000, 300_000), {"NAME": "b"})],
+    )
+    built = call("bundle", "build", "home", "--set", "lpa_boundaries=lpa.geojson")
+    assert built.code == 0
+    version = (tmp_path / "home" / "current").read_text().strip()
+    assert built.out.splitlines() == [
+        f"built version {version} in home",
+        "warning: lpa_boundaries: 1 features have no ground",
+    ]
+    assert built.err.splitlines() == [
+        "lpa_boundaries: sorting",
+        "lpa_boundaries: looking for overlaps",
+        "checking",
+    ]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_build_on_a_terminal_rewrites_one_line(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_geojson(tmp_path / "lpa.geojson", [(box(0, 0, 9, 9), {"NAME": "a"})])
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert call("bundle", "build", "home", "--set", "lpa_boundaries=lpa.geojson").code == 0
+    assert isinstance(sys.stderr, Terminal)
+    drawn = sys.stderr.getvalue()
+    assert drawn.startswith("\r\033[Klpa_boundaries: 1 features read")
+    assert drawn.endswith("\r\033[Kchecking\n")
+    assert drawn.count("\n") == 1
+
+
+def test_too_little_memory_is_said(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_large(**_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(cli, "app", too_large)
+    ended = call("run", "sites.zip")
+    assert (ended.code, ended.err) == (1, "assessment: not enough memory for this input\n")
