@@ -5,10 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import shapely
-
-from assessment.formats import sqlite
+from assessment.formats import sqlite, wkb
 from assessment.formats.source import BATCH, Batch
 from switchyard.errors import BadInput
 
@@ -38,7 +35,8 @@ class GeoPackage:
             first = 1
             while chunk := rows.fetchmany(BATCH):
                 values = list(zip(*chunk, strict=True))
-                yield Batch(_geometries(values[0], first), dict(zip(columns, values[1:], strict=True)))
+                contents = [_wkb(blob, first + k) for k, blob in enumerate(values[0])]
+                yield Batch(wkb.read(contents, first), dict(zip(columns, values[1:], strict=True)))
                 first += len(chunk)
 
 
@@ -63,24 +61,6 @@ def _crs(organisation: object, code: object, definition: object) -> str | None:
         return f"EPSG:{code}"
     text = str(definition or "undefined")
     return None if "undefined" in text.casefold()[:40] else text
-
-
-def _geometries(blobs: Sequence[Any], first: int) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
-    wkb = [_wkb(blob, first + k) for k, blob in enumerate(blobs)]
-    try:
-        geometries = shapely.from_wkb(wkb)
-    except shapely.errors.ShapelyError:
-        geometries = np.empty(len(wkb), dtype=object)
-        for k, content in enumerate(wkb):
-            geometries[k] = _one(content, first + k)
-    return np.asarray(geometries, dtype=object)
-
-
-def _one(wkb: bytes | None, number: int) -> shapely.Geometry | None:
-    try:
-        return shapely.from_wkb(wkb)
-    except shapely.errors.ShapelyError as error:
-        raise BadInput(f"feature {number}: the geometry cannot be read: {error}") from error
 
 
 def _wkb(blob: Any, number: int) -> bytes | None:

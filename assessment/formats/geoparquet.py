@@ -5,9 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import shapely
-
+from assessment.formats import wkb
 from assessment.formats.source import BATCH, Batch
 from switchyard.errors import BadInput
 
@@ -35,8 +33,8 @@ class GeoParquet:
         first = 1
         try:
             for part in self._file.iter_batches(BATCH, columns=[self._geometry, *columns]):
-                wkb = part.column(self._geometry).to_numpy(zero_copy_only=False)
-                yield Batch(_geometries(wkb, first), {c: _values(part.column(c)) for c in columns})
+                contents = part.column(self._geometry).to_numpy(zero_copy_only=False)
+                yield Batch(wkb.read(contents, first), {c: _values(part.column(c)) for c in columns})
                 first += part.num_rows
         except self._errors as error:
             raise BadInput(f"the Parquet is damaged after feature {first - 1}: {_said(error)}") from error
@@ -83,10 +81,3 @@ def _values(column: Any) -> Sequence[Any]:
         return numbers
     values: Sequence[Any] = column.to_pylist()
     return values
-
-
-def _geometries(wkb: Any, first: int) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
-    try:
-        return np.asarray(shapely.from_wkb(wkb), dtype=object)
-    except (shapely.errors.ShapelyError, TypeError) as error:
-        raise BadInput(f"a geometry from feature {first} on cannot be read: {error}") from error

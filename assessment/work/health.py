@@ -29,10 +29,11 @@ log = get_logger(__name__)
 class HealthProcess:
     """Listens from entering to leaving the context; `port` is the one in use."""
 
+    _child: multiprocessing.process.BaseProcess
+    _lifeline: int
+
     def __init__(self, settings: Settings, state: State, service: str) -> None:
         self._settings, self._state, self._service = settings, state, service
-        self._lifeline = -1
-        self._child: multiprocessing.process.BaseProcess | None = None
         self.port = settings.health_port
 
     def __enter__(self) -> Self:
@@ -55,7 +56,7 @@ class HealthProcess:
         """No job before somebody can ask how it goes."""
         until = time.monotonic() + STARTING
         while not self._state.health_listens:
-            if self._child is None or not self._child.is_alive() or time.monotonic() > until:
+            if not self._child.is_alive() or time.monotonic() > until:
                 raise ConfigError("the health server did not start")
             time.sleep(0.01)
 
@@ -63,10 +64,9 @@ class HealthProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         os.close(self._lifeline)
-        if self._child is not None:
-            self._child.join(2)
-            self._child.kill()
-            self._child.join()
+        self._child.join(2)
+        self._child.kill()
+        self._child.join()
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -310,7 +310,7 @@ def test_parquet_without_a_code_for_its_system(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [[b"no WKB"], [7], [[1.5, 2.5]]])
 def test_parquet_with_geometry_that_is_none(tmp_path: Path, content: list[Any]) -> None:
-    refused(geoparquet(tmp_path, about(), content), "a geometry from feature 1 on cannot be read")
+    refused(geoparquet(tmp_path, about(), content), "feature 1: the geometry cannot be read")
 
 
 def test_parquet_that_is_no_geoparquet(tmp_path: Path) -> None:

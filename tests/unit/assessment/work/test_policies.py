@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError
+from botocore.stub import Stubber
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,14 +15,15 @@ from assessment.work import settings
 from assessment.work.attempts import Attempts, used_up
 from assessment.work.context import Context
 from assessment.work.deadline import Deadline, Stop
-from assessment.work.errors import fatal, receipt_expired, transient
+from assessment.work.errors import FatalQueueError, fatal, receipt_expired, transient
 from assessment.work.estimate import FIRST, Estimates
 from assessment.work.outcome import Done, Failed, HandedBack, Refused, StopWork
 from assessment.work.policy import failed
-from assessment.work.queue import Message
+from assessment.work.queue import Message, WorkQueue
 from assessment.work.state import State
 from assessment.work.status import JobReport, Reporter
 from caboose.sources.status_message import Report, WorkerReport, read
+from switchyard import aws
 from switchyard.errors import BadInput, ConfigError, StoreError, StoreUnavailable, Transient
 from switchyard.store import Store, open_store
 
@@ -116,6 +118,25 @@ def test_a_message_that_is_no_longer_ours() -> None:
         assert receipt_expired(ClientError({"Error": {"Code": code}}, "DeleteMessage")) is gone
 
 
+def test_only_a_message_that_is_gone_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real client, which is answered as AWS would."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "nobody")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
+    client = aws.sqs("http://127.0.0.1:1", "eu-west-2")
+    queue = WorkQueue(client, "http://127.0.0.1:1/q")
+    with Stubber(client) as answers:
+        answers.add_client_error("delete_message", "ReceiptHandleIsInvalid")
+        assert not queue.delete(message())
+        answers.add_client_error("delete_message", "RequestThrottled")
+        with pytest.raises(ClientError, match="RequestThrottled"):
+            queue.delete(message())
+        answers.add_client_error("delete_message", "AccessDenied")
+        with pytest.raises(
+            FatalQueueError, match=r"cannot delete a message of q: not allowed \(AccessDenied\)"
+        ):
+            queue.delete(message())
+
+
 def test_errors_of_a_job() -> None:
     assert failed(BadInput("site 3 has no geometry")) == Refused("site 3 has no geometry")
     assert isinstance(failed(StoreError("forbidden")), Refused)
@@ -174,6 +195,8 @@ def test_a_stop_lets_finish_what_fits_into_half_of_the_grace() -> None:
     assert deadline.too_late(rest=14.0) is None
     assert deadline.too_late(rest=16.0) == "the worker stops"
     clock.now += 15.0
+    stop.ask()
+    assert stop.left() == 15.0, "asked again, it has no more time"
     assert deadline.too_late(rest=1.0) == "the worker stops"
 
 

@@ -17,6 +17,7 @@ from assessment.work import keeper as keepers
 from assessment.work.attempts import Attempts
 from assessment.work.context import Context
 from assessment.work.errors import FatalQueueError
+from assessment.work.estimate import FIRST
 from assessment.work.job import Job
 from assessment.work.keeper import Held
 from assessment.work.outcome import Done, Failed, HandedBack, Outcome, Skipped
@@ -112,9 +113,10 @@ def test_an_end_that_cannot_be_noted_was_told_and_is_over(unwritable: Store, log
     assert "the end was told but could not be noted" in logged
 
 
-def test_where_attempts_cannot_be_read_the_job_is_tried_again(unwritable: Store, logged: list[str]) -> None:
+def test_where_attempts_cannot_be_read_the_job_is_tried_again(store: Store, logged: list[str]) -> None:
+    store.put("messages/m-1/attempts.json", bytes(5000))
     queue, status = Post(), Post()
-    made = worker(unwritable, queue, status)
+    made = worker(store, queue, status)
     settled(made, Failed("the weather"))
     settled(made, HandedBack("the worker stops"))
     assert told(status) == ["BACKOFF", "BACKOFF"]
@@ -153,6 +155,18 @@ def test_a_job_that_is_expected_to_be_short_is_not_timed(store: Store) -> None:
     made._once()
     made._once()
     assert timed == [True, False], "nothing is known of the first; the second is like it"
+
+
+def test_a_job_that_went_on_where_another_was_teaches_nothing(store: Store) -> None:
+    def resumed(_job: Job, context: Context) -> Outcome:
+        assert context.chunks().load("0.json") == b"{}"
+        return Done()
+
+    store.put("messages/m-1/checkpoint/0.json", b"{}")
+    made = worker(store, Post(message()), Post(), resumed)
+    made._once()
+    assert made.state.done == 1
+    assert made.pipeline.estimates.of("job", 1.0) == FIRST
 
 
 def test_an_error_of_the_queue_that_stays_is_no_outcome_of_the_job(store: Store) -> None:
@@ -334,6 +348,7 @@ def test_a_fatal_error_ends_the_worker_with_its_code_and_a_word(store: Store, lo
     made = worker(store, Post(), status)
     assert made.run() is Exit.FAILURE, "what cannot be told is logged"
     assert logged.count("the end of the worker could not be told") == 1
+    assert worker(store, Post(find=MISSING), None).run() is Exit.CONFIG
 
 
 @pytest.mark.parametrize("failing", [{}, {"hide": NO_ANSWER}])
