@@ -3,12 +3,10 @@
 import asyncio
 
 from conductor.session import Session
-from switchyard.errors import DatabaseUnavailable, NotDirect
+from switchyard.errors import NotDirect
 from switchyard.ledger.connect import connect
 from switchyard.ledger.pooling import Reach, reached
-from switchyard.ledger.queries import query
 
-BACKEND = query("conductor", "backend")
 NAMED = "conductor"
 
 # A statement that the server gives up on is an error we can answer; one we give up on costs the session.
@@ -24,7 +22,7 @@ POOLED = (
 
 
 async def open_session(url: str, name: str) -> Session:
-    """A session for one worker; raises where the server is a standby."""
+    """A session for one worker. `connect` refuses a standby, which would grant locks that others hold."""
     connection = await connect(
         url,
         application_name=f"{NAMED} {name}",
@@ -32,16 +30,7 @@ async def open_session(url: str, name: str) -> Session:
         lock_timeout=LOCK_TIMEOUT,
         idle_session_timeout="0",
     )
-    session = Session(connection)
-    try:
-        [[_, in_recovery]] = await session.rows(BACKEND)
-    except BaseException:
-        await session.close()
-        raise
-    if in_recovery:
-        await session.close()
-        raise DatabaseUnavailable("the server is in recovery: a standby grants locks that others hold")
-    return session
+    return Session(connection)
 
 
 async def refuse_pooling(url: str) -> None:

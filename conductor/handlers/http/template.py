@@ -140,8 +140,7 @@ def _program(tree: nodes.Template) -> Render:
 
     def value(names: Names) -> Any:
         context = template.new_context(dict(names))
-        for _ in template.root_render_func(context):
-            pass
+        list(template.root_render_func(context))  # it assigns, and writes nothing
         return _given(context.vars["result"])
 
     def text(names: Names) -> str:

@@ -59,9 +59,6 @@ select switchyard.give_tokens(%(name)s, %(burst)s::double precision, %(tokens)s)
 -- ping: a round trip
 select 1;
 
--- backend: who we are to the server
-select pg_backend_pid(), pg_is_in_recovery();
-
 -- register: a row for this worker; the slots it may use of those it wants
 select worker_id, slots from switchyard.register_worker(
   %(kind)s, %(name)s, %(host)s, %(zone)s, %(pid)s, %(version)s, %(config_hash)s, %(slots)s);

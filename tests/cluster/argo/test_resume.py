@@ -1,7 +1,8 @@
 """argo_resume against the real controller: who is woken, with what, and who is left alone."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from switchyard.outcome import Failed, Invalid, Retry, Success
 from tests.cluster.argo.dispatching import work
 from tests.cluster.argo.watching import eventually, submit
 from tests.cluster.flow.flows import APPROVAL
+from tests.cluster.interceptor import Fault, Interceptor
 from tests.parts.argo import Argo
 from tests.parts.kubernetes import Cluster
 
@@ -23,9 +25,18 @@ APPROVE = {"node": "displayName=approve", "outputs": {"answer": "yes"}}
 
 
 @pytest.fixture
-async def resume(argo: Argo, namespace: str) -> AsyncIterator[ArgoResumeHandler]:
+def between(argo: Argo) -> Iterator[Interceptor]:
+    with Interceptor(argo.cluster) as interceptor:
+        yield interceptor
+
+
+@pytest.fixture
+async def resume(
+    argo: Argo, between: Interceptor, namespace: str, tmp_path: Path
+) -> AsyncIterator[ArgoResumeHandler]:
+    kubeconfig = between.kubeconfig(tmp_path, argo.cluster.admin_token)
     action = ArgoResumeAction.model_validate(
-        {"namespace": namespace, "kubeconfig": str(argo.cluster.kubeconfig), "outputs": {}}
+        {"namespace": namespace, "kubeconfig": str(kubeconfig), "outputs": {}}
     )
     handler = ArgoResumeHandler("resume", action, HandlerContext(None, None, {}))
     await handler.start()
@@ -123,6 +134,45 @@ async def test_one_that_ended_or_is_gone_is_failed(
     gone = await resume.dispatch(call(uuid, **APPROVE))
     assert isinstance(gone, Failed)
     assert "nothing to wake" in gone.error
+
+
+async def test_what_the_api_server_answers_decides_whether_it_is_tried_again(
+    resume: ArgoResumeHandler, between: Interceptor, argo: Argo, namespace: str
+) -> None:
+    uuid = await waiting(argo, namespace)
+    answers: list[tuple[str, int | None, type[Retry] | type[Failed], str]] = [
+        ("GET", None, Retry, "Kubernetes API"),
+        ("GET", 503, Retry, "503"),
+        ("GET", 403, Retry, "403"),
+        ("PATCH", 422, Failed, "422"),
+    ]
+    for method, status, kind, error in answers:
+        between.inject(Fault(method, str(uuid), status, times=2 if status is None else 1))
+        outcome = await resume.dispatch(call(uuid, **APPROVE))
+        assert isinstance(outcome, kind), (method, status)
+        assert error in outcome.error
+    between.inject(Fault("PATCH", str(uuid), 409, times=5))
+    changing = await resume.dispatch(call(uuid, **APPROVE))
+    assert changing == Retry(f'the workflow "{uuid}" kept changing', sent=False)
+    between.inject(Fault("PATCH", str(uuid), 409))
+    assert isinstance(await resume.dispatch(call(uuid, **APPROVE)), Success), (
+        "one conflict is looked at again"
+    )
+
+
+async def test_nodes_that_cannot_be_read_are_failed(
+    resume: ArgoResumeHandler, kubernetes: Cluster, namespace: str
+) -> None:
+    """Nobody's controller looks at one that is marked as completed."""
+    uuid = submit(kubernetes, namespace, APPROVAL)
+    path = f"{workflows(namespace)}/{uuid}"
+    labels = {"workflows.argoproj.io/completed": "true"}
+    kubernetes.api.patch(
+        path, {"metadata": {"labels": labels}, "status": {"nodes": None, "compressedNodes": "bm8="}}
+    )
+    outcome = await resume.dispatch(call(uuid, **APPROVE))
+    assert isinstance(outcome, Failed)
+    assert "cannot be resumed" in outcome.error
 
 
 async def test_somebody_elses_is_left_alone(

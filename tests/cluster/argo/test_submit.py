@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +218,53 @@ async def test_still_unknown_is_retried_and_at_the_last_attempt_handed_over(
     assert isinstance(outcome, HandedOver if last else Retry)
     if last:
         assert "unconfirmed" in outcome.detail
+
+
+async def test_what_cannot_be_prepared_is_invalid(argo_handler: ArgoHandler) -> None:
+    outcome = await argo_handler.dispatch(replace(work(), workflow="nobody"))
+    assert outcome == Invalid("the configuration has no workflow 'nobody'")
+
+
+async def test_a_template_is_looked_up_once_and_doubt_about_it_is_no_failure(
+    made: HandlerContext, between: Interceptor, kubernetes: Cluster, namespace: str, tmp_path: Path
+) -> None:
+    templates = f"/apis/argoproj.io/v1alpha1/namespaces/{namespace}/workflowtemplates"
+    body = {"apiVersion": "argoproj.io/v1alpha1", "kind": "WorkflowTemplate", "spec": SUSPEND}
+    kubernetes.api.create(templates, {**body, "metadata": {"name": "waits"}})
+    kubeconfig = made.config.actions["argo"].kubeconfig
+    handling = handler(context(tmp_path, kubeconfig, namespace, template="waits"))
+    for status, sent in ((None, True), (403, False), (404, True)):
+        between.inject(Fault("GET", "/workflowtemplates/", status, times=2 if status is None else 1))
+        outcome = await handling.dispatch(work())
+        assert isinstance(outcome, Failed if status == 404 else Retry), outcome
+        assert getattr(outcome, "sent", True) is sent
+    for _ in range(2):
+        assert isinstance(await handling.dispatch(work()), HandedOver)
+    assert [path for _, path, _ in between.answers].count(f"{templates}/waits") == 1
+    await handling.close()
+
+
+async def test_a_missing_template_is_named_also_where_the_namespace_cannot_be_asked_for(
+    made: HandlerContext, between: Interceptor, namespace: str, tmp_path: Path
+) -> None:
+    kubeconfig = made.config.actions["argo"].kubeconfig
+    handling = handler(context(tmp_path, kubeconfig, namespace, template="no-such"))
+    between.inject(Fault("POST", "/workflows", None))
+    outcome = await handling.dispatch(work())
+    assert isinstance(outcome, Failed)
+    assert 'WorkflowTemplate "no-such"' in outcome.error
+    await handling.close()
+
+
+async def test_an_answer_that_no_api_server_gives(argo_handler: ArgoHandler, between: Interceptor) -> None:
+    """Something in between answers: certain where it says no, doubtful where it says yes."""
+    between.inject(Fault("POST", "/workflows", 405))
+    refused = await argo_handler.dispatch(work())
+    assert (type(refused), refused.detail) == (Failed, {"status": 405})
+    between.inject(Fault("POST", "/workflows", 200))
+    strange = await argo_handler.dispatch(work())
+    assert isinstance(strange, Retry)
+    assert "no JSON object, but b'injected'" in strange.error
 
 
 async def test_a_template_that_would_delete_it_too_early_does_not(

@@ -8,6 +8,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from caboose.source import Observation
+from caboose.sources.cirrus import CirrusSource
+from switchyard.errors import Transient
 from switchyard.places import Places
 from tests.integration.caboose.heard import Heard
 from tests.parts.aws import AwsPart
@@ -152,6 +155,62 @@ async def test_a_cancel_stops_the_execution(steps: StepFunctions) -> None:
         )
     )
     assert steps.thread(uuid)[0] == "CANCELED"
+
+
+async def test_a_message_that_names_no_execution_goes_to_the_inbox(steps: StepFunctions) -> None:
+    steps.moto.sqs().send_message(QueueUrl=steps.queue, MessageBody="no event")
+    inbox = "select subject, error from switchyard.inbox where kind = 'message'"
+    await steps.heard.until(lambda: bool(steps.database.execute(inbox)))
+    [(subject, error)] = steps.database.execute(inbox)
+    assert subject == steps.queue
+    assert f"a message on {steps.queue} could not be used" in error
+
+
+async def test_a_message_of_one_that_runs_still_is_acknowledged(steps: StepFunctions) -> None:
+    uuid = steps.started("slow")
+    steps.tell("slow", uuid)
+    left = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    await steps.heard.until(
+        lambda: (
+            {"0"}
+            == set(
+                steps.moto.sqs()
+                .get_queue_attributes(QueueUrl=steps.queue, AttributeNames=left)["Attributes"]  # type: ignore[arg-type]
+                .values()
+            )
+        )
+    )
+    assert steps.thread(uuid)[0] == "RUNNING"
+    steps.moto.sfn().stop_execution(executionArn=steps.arn("slow", uuid))
+
+
+async def test_without_a_queue_the_running_ones_are_listed_page_by_page(
+    steps: StepFunctions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """moto gives all at once unless it is asked for few."""
+    source = steps._heard().source
+    assert isinstance(source, CirrusSource)
+    await source.start()
+    uuids = {steps.started("slow") for _ in range(3)}
+    whole = source._client.list_executions  # type: ignore[union-attr]
+    monkeypatch.setattr(source._client, "list_executions", lambda **asked: whole(**asked, maxResults=2))
+    monkeypatch.setattr("caboose.sources.cirrus.LIST_EVERY", 0.01)
+    seen = source.observations()
+    listed = [await anext(seen) for _ in range(6)]
+    assert {each.uuid for each in listed if isinstance(each, Observation)} == uuids, "and listed again"
+    monkeypatch.undo()
+    for uuid in uuids:
+        steps.moto.sfn().stop_execution(executionArn=steps.arn("slow", uuid))
+    assert await source.look(uuid4(), 1) is None
+    await source.close()
+
+
+async def test_a_backend_that_does_not_answer_is_asked_again(steps: StepFunctions) -> None:
+    source = steps._heard(endpoint="http://127.0.0.1:1").source
+    await source.start()
+    with pytest.raises(Transient, match="cannot describe an execution"):
+        await source.look(uuid4(), 1)
+    await source.close()
 
 
 async def test_an_execution_that_nobody_waits_for_is_stopped_when_it_turns_up(steps: StepFunctions) -> None:

@@ -1,15 +1,20 @@
 """Archive, record, call back, forget: each step once, whatever happens in between."""
 
+import asyncio
 import fcntl
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
+from psycopg import sql
 
+from caboose import cancel
+from caboose.presence import Presence
+from caboose.record import NotInCharge
 from caboose.source import Observation
 from switchyard.errors import DatabaseUnavailable, Transient
 from switchyard.places import Places
@@ -20,6 +25,7 @@ from tests.integration.caboose.conftest import Worlds
 from tests.integration.caboose.world import World
 from tests.parts.disk import Disk
 from tests.parts.need import obtain
+from tests.waiting import until
 
 DONE = {"name": "done", "action": "hook", "parameters": {"n": {"path": "$.output.n"}}}
 FLOWS: dict[str, Any] = {
@@ -389,6 +395,147 @@ async def test_the_same_end_twice_in_one_batch_is_one_end(world: World) -> None:
     await world.tell(seen, seen)
     assert [event[0] for event in world.events(uuid)] == ["QUEUED", "SUCCESSFUL"]
     assert len(world.children(uuid)) == 1
+
+
+async def test_without_the_lease_nothing_is_recorded_and_everything_is_kept(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uuid = world.queued(world.submit())
+    path = world.exited(uuid, output={"n": 1})
+    (seen,) = world.source._scan()
+    with monkeypatch.context() as patch:
+        patch.setattr(world.source, "in_charge", lambda: False)
+        await world.tell(seen)
+        assert world.intake.waiting == 1
+    held = iter([True, False])
+    with monkeypatch.context() as patch:
+        patch.setattr(world.source, "in_charge", lambda: next(held))
+        world.intake._later = [(0.0, 0, seen)]
+        with pytest.raises(NotInCharge, match="another caboose may hold the lease"):
+            await world.completer.run_once()
+    assert world.intake.waiting == 1
+    assert [event[0] for event in world.events(uuid)] == ["QUEUED"]
+    assert path.exists()
+
+
+async def test_an_end_that_the_database_refuses_holds_up_no_other(world: World) -> None:
+    refused, taken = (world.queued(world.submit()) for _ in range(2))
+    world.database.execute(
+        "create function public.refuse() returns trigger language plpgsql as"
+        " $$ begin raise exception 'not this one' using errcode = 'check_violation'; end $$"
+    )
+    with world.database.connect() as connection:
+        connection.execute(
+            sql.SQL(
+                "create trigger refuse before insert on switchyard.event for each row"
+                " when (new.action_uuid = {}) execute function public.refuse()"
+            ).format(str(refused))
+        )
+    for uuid in (refused, taken):
+        world.exited(uuid, output={"n": 1})
+    await world.tell()
+    assert [world.thread(uuid)["status"] for uuid in (refused, taken)] == ["QUEUED", "SUCCESSFUL"]
+    ((subject, error),) = world.inbox("end")
+    assert subject == str(refused)
+    assert "the end of run 1 could not be recorded" in error
+    assert "not this one" in error
+    assert world.intake.waiting == 1
+
+
+async def test_what_cannot_be_done_now_is_done_later(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails(*_: Any) -> Any:
+        raise Transient("no answer")
+
+    uuid, cancelled = (world.queued(world.submit()) for _ in range(2))
+    await world.tell(Observation(uuid, 1, Status.INFO, acknowledge=fails))
+    assert "could not acknowledge" in caplog.text
+    path = world.exited(uuid, output={"n": 1})
+    (seen,) = world.source._scan()
+    with monkeypatch.context() as patch:
+        patch.setattr(world.source, "log", fails)
+        await world.tell(seen)
+    assert "could not archive" in caplog.text
+    assert world.thread(uuid)["status"] == "QUEUED"
+    world.intake._later.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(world.source, "forget", fails)
+        await world.tell(seen)
+    assert "could not forget" in caplog.text
+    assert world.thread(uuid)["status"] == "SUCCESSFUL"
+    assert path.exists()
+    await world.completer.run_once()
+    assert not path.exists()
+    world.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", cancelled)
+    with monkeypatch.context() as patch:
+        patch.setattr(world.source, "stop_execution", fails)
+        await world.due.run_once()
+    assert "an end could not be followed up" in caplog.text
+    assert world.thread(cancelled)["callbacks_due"]
+    await world.due.run_once()
+    assert not world.thread(cancelled)["callbacks_due"]
+
+
+async def test_a_process_that_died_with_its_supervisor_is_failed(world: World) -> None:
+    uuid = world.queued(world.submit())
+    (world.started(uuid) / record.LOCK).touch()
+    await world.tell()
+    assert world.thread(uuid)["status"] == "FAILED"
+    assert "died without telling how it ended" in world.thread(uuid)["error"]
+
+
+async def test_what_runs_for_an_action_that_is_gone_is_stopped_once(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    monkeypatch.setattr(cancel, "REMEMBERED", 1)
+    for last in ("1", "2"):
+        uuid = UUID(f"01890163-8694-739b-aea5-966c26f8ad9{last}")
+        path = world.started(uuid)
+        for _ in range(2):
+            await world.tell(Observation(uuid, 1, Status.RUNNING))
+        assert (path / "stop").exists()
+    assert caplog.text.count("its action is gone from the ledger") == 2
+    assert len(world.completer._stopper._noted) == 1
+
+
+async def test_a_cancel_is_heard_and_a_lost_connection_is_told(world: World) -> None:
+    rung = asyncio.Event()
+    ears = asyncio.create_task(cancel.Ears(world.database.url, rung.set).run_once())
+    listening = (
+        "select pid from pg_stat_activity where application_name = 'caboose listen' and query like 'listen%%'"
+    )
+    async with asyncio.timeout(20):
+        await asyncio.to_thread(until, lambda: world.database.execute(listening), 20)
+        rung.clear()
+        uuid = world.queued(world.submit())
+        world.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
+        await rung.wait()
+        world.database.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'caboose listen'"
+        )
+        with pytest.raises(DatabaseUnavailable):
+            await ears
+
+
+async def test_a_connection_that_dies_within_a_transaction_is_told(world: World) -> None:
+    async def broken() -> None:
+        async with world.ledger.transaction():
+            world.database.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'caboose test'"
+            )
+            connection = await world.ledger._open()
+            await connection.execute("select 1")
+
+    with pytest.raises(DatabaseUnavailable):
+        await broken()
+
+
+async def test_a_row_that_was_taken_away_is_written_anew(world: World) -> None:
+    presence = Presence(uuid4(), world.ledger, world.config, world.means.metrics, serves=["run"])
+    await presence.run_once()
+    assert world.database.execute("select kind, state from switchyard.fleet") == [("caboose", "running")]
 
 
 async def _away(*_: Any) -> Any:

@@ -112,6 +112,34 @@ async def test_a_backend_that_does_not_answer_makes_nothing_vanish(
     assert world.database.execute("select count(*) from pg_locks where locktype = 'advisory'") == [(0,)]
 
 
+async def test_what_only_a_look_can_tell_is_looked_at_now_and_then_and_forgotten_with_its_end(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, looks = Clock(), 0
+    loop = Reconcile(world.source, ["run"], world.ledger, world.intake, silent=0.0, clock=clock)
+    loop._silent = 0.0
+    uuid = world.queued(world.submit(), detail=mine(world))
+    world.started(uuid)
+    look = world.source.look
+
+    async def counted(*about: Any) -> Observation | None:
+        nonlocal looks
+        looks += 1
+        return await look(*about)
+
+    monkeypatch.setattr(world.source, "present", lambda *_: None)
+    monkeypatch.setattr(world.source, "look", counted)
+    await loop.run_once()
+    loop._silent = 60.0
+    await loop.run_once()
+    assert looks == 1, "it was heard of lately"
+    assert list(loop._asked) == [(uuid, 1)]
+    world.event(uuid, "SUCCESSFUL", 1, 1)
+    world.database.execute("select switchyard.callbacks_made(%s, 1)", uuid)
+    await loop.run_once()
+    assert loop._asked == {}
+
+
 async def test_another_hosts_executions_are_not_missed_here(world: World) -> None:
     clock = Clock()
     loop = reconcile(world, clock)

@@ -1,5 +1,6 @@
 """The status queue on a real SQS: ends, progress, beats, poison, cancel."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,10 +9,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from switchyard.errors import ConfigError
+from caboose.sources.queue import Queue
+from switchyard import aws
+from switchyard.errors import ConfigError, SwitchyardError, Transient
 from switchyard.places import Places
 from tests.integration.caboose.heard import Heard
-from tests.parts.aws import AwsPart
+from tests.parts.aws import REGION, AwsPart
 from tests.parts.database import Database
 
 
@@ -231,3 +234,18 @@ async def test_a_status_queue_that_is_not_there_is_a_configuration_error(
     heard = Heard(database, tmp_path, config)
     with pytest.raises(ConfigError, match="no-such-queue"):
         await heard.source.start()
+
+
+async def test_a_queue_that_goes_away_is_asked_for_again_and_its_receipts_are_told(workers: Workers) -> None:
+    client = await asyncio.to_thread(aws.sqs, workers.part.url, REGION)
+    queue = Queue(client, workers.queue)
+    await queue.delete("no such receipt")
+    gone = Queue(client, f"{workers.queue}-gone")
+    with pytest.raises(Transient, match="cannot read the queue"):
+        await gone.receive(0)
+    with pytest.raises(SwitchyardError, match="cannot acknowledge a message of"):
+        await gone.delete("receipt")
+    client.close()
+    source = workers.heard.source
+    assert source.answers_for(uuid4(), {})
+    assert (source.present(uuid4(), 1), await source.look(uuid4(), 1)) == (None, None)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from conductor.claim import claim, claim_orphans, unlock
 from conductor.columns import Uuids
@@ -108,8 +109,10 @@ async def test_a_server_whose_default_is_repeatable_read(yard: Yard) -> None:
 
 
 async def test_a_standby_is_refused(standby: Server) -> None:
-    with pytest.raises(DatabaseUnavailable):
-        await open_session(standby.url(), NAME)
+    """However much the URL asks for it."""
+    for url in (standby.url(), make_conninfo(standby.url(), target_session_attrs="any")):
+        with pytest.raises(DatabaseUnavailable, match="read-only"):
+            await open_session(url, NAME)
 
 
 async def test_slots_stay_under_a_quarter_of_the_lock_table(

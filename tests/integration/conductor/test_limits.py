@@ -154,6 +154,42 @@ async def test_the_queue_and_the_partitions_are_in_the_metrics(yard: Yard) -> No
         await desk.close()
 
 
+async def test_retention_drops_what_has_ended_and_comes_back_soon_for_the_rest(
+    yard: Yard, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    for day in ("2024-01-01", "2024-01-02"):
+        named = {"s": day.replace("-", ""), "d": day}
+        with yard.database.connect() as connection, connection.transaction():
+            connection.execute(
+                "select switchyard.attach_partition(parent, %(s)s, %(d)s::timestamptz, %(d)s::timestamptz + interval '1 day')"
+                " from unnest(array['action', 'thread', 'event']) as parent",
+                named,
+            )
+            connection.execute(
+                "insert into switchyard.partition_span values (%(d)s::timestamptz, %(d)s::timestamptz + interval '1 day', %(s)s)",
+                named,
+            )
+    [[uuid]] = yard.database.execute(
+        "insert into switchyard.action (action_uuid, action_name)"
+        " values (switchyard.uuid7('2024-01-02 12:00Z'::timestamptz), 'x') returning action_uuid"
+    )
+    old = "select suffix from switchyard.partition_span where ends_at < '2025-01-01' order by 1"
+    desk = Desk(yard.database.url)
+    care = PartitionCare(desk, Partitions(retention=30 * 86400.0, every=3600.0), yard.metrics)
+    try:
+        assert await PartitionCare(desk, Partitions(every=3600.0), yard.metrics).run_once() == 3600
+        assert yard.database.execute(old) == [("20240101",), ("20240102",)], "without retention nothing goes"
+        assert await care.run_once() == 60
+        assert yard.database.execute(old) == [("20240102",)]
+        assert "1 threads have not ended" in caplog.text
+        yard.database.execute("select switchyard.cancel(%s, 'ops', 'old')", uuid)
+        assert await care.run_once() == 3600
+        assert yard.database.execute(old) == []
+    finally:
+        await desk.close()
+
+
 async def test_a_pause_is_seen_in_metrics_and_log(yard: Yard, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     desk = Desk(yard.database.url)

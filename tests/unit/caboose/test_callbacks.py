@@ -88,6 +88,18 @@ def test_values(value: dict[str, Any], found: Any) -> None:
     assert evaluate(Value.model_validate(value), document) == found
 
 
+@pytest.mark.parametrize(
+    "more", [{"parameters": {"n": {"path": "$.output..n"}}}, {"for": "items", "items": "$..x"}]
+)
+def test_a_path_that_fails_is_told_with_the_callback(more: dict[str, Any]) -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    *_, planned = plan(ended(), [callback(**more)], deep)
+    assert planned.invalid is not None
+    assert planned.invalid.startswith("a JSONPath of the callback done failed: ")
+
+
 def test_the_priority_is_the_parents_unless_it_has_its_own() -> None:
     first, second = plan(ended(), [callback(), callback(name="b", priority=3)], None)
     assert (first.priority, second.priority) == (50, 3)

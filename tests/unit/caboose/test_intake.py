@@ -1,5 +1,6 @@
 """What waits to be dealt with: bounded, in order, and never the same twice."""
 
+from collections.abc import AsyncIterator
 from uuid import UUID
 
 from caboose.intake import Intake
@@ -39,6 +40,17 @@ async def test_new_ones_wake_the_loop_and_are_taken_in_order() -> None:
     assert [seen.run for seen in box.take(2) if isinstance(seen, Observation)] == [1, 2]
     assert len(box.take(2)) == 1
     assert box.next_in() is None
+
+
+async def test_a_source_that_ends_is_observed_anew() -> None:
+    box, _ = intake()
+
+    async def observations() -> AsyncIterator[Observation]:
+        yield running()
+
+    box._source.observations = observations  # type: ignore[method-assign]
+    assert await box.run_once() == 1.0
+    assert box.take(9) == [running()]
 
 
 async def test_what_is_put_back_comes_again_when_it_is_due() -> None:

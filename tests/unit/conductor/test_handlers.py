@@ -1,5 +1,6 @@
 """The registry of handlers: ours by name, strangers' by entry point, and nothing by accident."""
 
+from datetime import UTC, datetime
 from importlib.metadata import EntryPoint, EntryPoints
 from types import SimpleNamespace
 from uuid import uuid4
@@ -8,7 +9,7 @@ import pytest
 
 from conductor import handlers
 from conductor.columns import Ints, Uuids
-from conductor.handler import Batch, BatchHandler, HandlerContext
+from conductor.handler import Batch, BatchHandler, HandlerContext, Work
 from conductor.handlers.noop import NoopHandler
 from switchyard.config.config import Config
 from switchyard.errors import ConfigError
@@ -30,6 +31,8 @@ async def test_noop_answers_for_one_and_for_many() -> None:
     batch = Batch("drill", Uuids.of([uuid4()]), Ints.of([1]), Ints.of([1]))
     assert len(batch) == 1
     assert handler.dispatch_all(batch) == Success()
+    work = Work(uuid4(), 1, 1, False, "drill", None, None, None, {}, None, datetime.now(UTC))
+    assert await handler.dispatch(work) == Success()
     await handler.close()
 
 

@@ -86,6 +86,11 @@ async def test_an_input_too_large_for_aws_is_found_by_its_url(aws: AwsPart, tmp_
     assert json.loads(made.store.get(f"executions/{job.uuid}/r1/input.json")) == {"text": "x" * 300_000}
 
 
+async def test_what_the_configuration_does_not_have_is_invalid(aws: AwsPart, tmp_path: Path) -> None:
+    outcomes = await dispatched(surroundings(aws, tmp_path, machine(aws, PASS)), work("nobody"))
+    assert outcomes == [Invalid("the configuration has no workflow 'nobody'")]
+
+
 async def test_a_machine_that_is_not_there_fails_and_silence_is_tried_again(
     aws: AwsPart, tmp_path: Path
 ) -> None:
@@ -99,9 +104,13 @@ async def test_a_machine_that_is_not_there_fails_and_silence_is_tried_again(
     assert isinstance(silent, Retry)
 
 
-async def answered(aws: AwsPart, tmp_path: Path, parameters: dict[str, Any]) -> Outcome:
+async def answered(
+    aws: AwsPart, tmp_path: Path, parameters: dict[str, Any], endpoint: str | None = None
+) -> Outcome:
     made = context(
-        tmp_path, {"task": {"type": "cirrus_task", "endpoint": aws.url, "region": "eu-west-2"}}, {}
+        tmp_path,
+        {"task": {"type": "cirrus_task", "endpoint": endpoint or aws.url, "region": "eu-west-2"}},
+        {},
     )
     action = made.config.actions["task"]
     assert isinstance(action, CirrusTaskAction)
@@ -117,6 +126,16 @@ async def test_a_task_without_a_token_is_invalid(aws: AwsPart, tmp_path: Path) -
     outcome = await answered(aws, tmp_path, {"output": {}})
     assert isinstance(outcome, Invalid)
     assert "$.token" in outcome.error
+
+
+async def test_a_token_that_is_none_is_invalid_and_silence_is_tried_again(
+    aws: AwsPart, tmp_path: Path
+) -> None:
+    task = {"token": "nobody", "output": {}}
+    assert await answered(aws, tmp_path, task) == Invalid("Step Functions refuses the answer (InvalidToken)")
+    silent = await answered(aws, tmp_path, task, endpoint="http://127.0.0.1:1")
+    assert isinstance(silent, Retry)
+    assert "Could not connect" in silent.error
 
 
 WAIT = {

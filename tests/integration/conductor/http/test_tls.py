@@ -42,6 +42,15 @@ async def test_mutual_tls(known: bool, tmp_path: Path) -> None:
     assert key.splitlines()[1] not in str(outcome)
 
 
+async def test_a_server_that_answers_in_plain_text_is_told_as_such(tmp_path: Path) -> None:
+    tls = {"ca": str(file_of(trusted().pem, "trusted.pem"))}
+    async with counting() as server, handler(tmp_path, tls=tls) as made:
+        outcome = await made.dispatch(work({"url": server.url.replace("http:", "https:")}))
+    assert isinstance(outcome, Retry)
+    assert not outcome.sent
+    assert "the TLS handshake failed: " in outcome.error
+
+
 async def test_a_key_that_does_not_fit_is_refused_at_the_start_unseen(tmp_path: Path) -> None:
     certificate, _ = trusted().issue("client.example")
     _, key = trusted().issue("client.example")

@@ -3,13 +3,14 @@
 import json
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from conductor.handler import HandlerContext
 from conductor.handlers.sqs import SqsHandler
 from switchyard.config.actions.sqs import SqsAction
-from switchyard.outcome import Failed, HandedOver, Outcome, Retry
+from switchyard.outcome import Failed, HandedOver, Invalid, Outcome, Retry
 from tests.integration.conductor.workflows import context, work
 from tests.parts.aws import AwsPart
 
@@ -23,7 +24,7 @@ def environment(elasticmq: AwsPart, monkeypatch: pytest.MonkeyPatch) -> AwsPart:
 
 def surroundings(tmp_path: Path, queue: str, **action: Any) -> HandlerContext:
     actions = {"run": {"type": "sqs", "queue": queue, "status_queue": "status", **action}}
-    workflows = {"nutrient": {"action": "run", "timeout": "30m"}, "other": {"action": "run"}}
+    workflows: dict[str, Any] = {"nutrient": {"action": "run", "timeout": "30m"}, "other": {"action": "run"}}
     return context(tmp_path, actions, workflows)
 
 
@@ -75,6 +76,29 @@ async def test_a_queue_may_be_named(environment: AwsPart, tmp_path: Path) -> Non
     assert isinstance(await dispatched(made, work("other", {"a": 1})), HandedOver)
     body = json.loads(received(environment, queue)["Body"])
     assert body["input"] == {"key": f"executions/{body['action_uuid']}/r1/input.json"}
+
+
+async def test_a_fifo_queue_takes_a_run_once_and_holds_up_no_other(
+    environment: AwsPart, tmp_path: Path
+) -> None:
+    sqs = environment.sqs()
+    queue = sqs.create_queue(QueueName=f"q-{uuid4().hex}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
+    made, job = surroundings(tmp_path, queue), work("other")
+    for each in (job, job, work("other")):
+        assert isinstance(await dispatched(made, each), HandedOver)
+    bodies = [json.loads(received(environment, queue)["Body"]) for _ in range(2)]
+    assert len({body["action_uuid"] for body in bodies}) == 2
+    assert not sqs.receive_message(QueueUrl=queue).get("Messages")
+
+
+async def test_what_cannot_be_prepared_is_not_sent(environment: AwsPart, tmp_path: Path) -> None:
+    made = surroundings(tmp_path, "jobs")
+    unknown = await dispatched(made, work("nobody"))
+    assert unknown == Invalid("the configuration has no workflow 'nobody'")
+    (tmp_path / "store").write_text("a file where the store's folder should be")
+    full = await dispatched(made, work("other"))
+    assert isinstance(full, Failed | Retry)
+    assert "the input could not be stored" in full.error
 
 
 async def test_a_body_over_the_limit_goes_to_the_store(environment: AwsPart, tmp_path: Path) -> None:

@@ -44,6 +44,19 @@ def test_first_match_wins() -> None:
     assert verdict(both, answer(500)) == "retry"
 
 
+@pytest.mark.parametrize(
+    ("body", "meaning"),
+    [
+        (b'{"error": {"code": 7}}', "retry"),
+        (b'{"error": {}}', "failed"),
+        (b'{"error": [7]}', "failed"),
+        (b"7", "failed"),
+    ],
+)
+def test_a_plain_path_leads_to_a_value_or_nowhere(body: bytes, meaning: str) -> None:
+    assert verdict(rules({"path": "$.error.code", "outcome": "retry"}), answer(200, body)) == meaning
+
+
 def test_nothing_matches_is_failed() -> None:
     assert verdict(rules({"status": 200, "outcome": "success"}), answer(201)) == "failed"
 

@@ -70,6 +70,7 @@ def test_rendered(source: Any, value: Any) -> None:
     "source",
     [
         "{{ parameters.missing }}",
+        "{{ parameters['missing'] }}",
         "{{ parameters.none.deeper }}",
         "{{ parameters.text.upper }}",
         "{{ parameters.__class__ }}",

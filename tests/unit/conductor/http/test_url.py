@@ -39,6 +39,7 @@ def test_taken(text: str, host: str) -> None:
         "http://a.exam\tple/", "http://a\u200b.example/", "http://a.example/\ud800", "http://a..example/",
         "http://-a.example/", "http://a.example:0/", "http://a.example:99999/", "http://a.example:x/",
         "http://" + "a" * 64 + ".example/", "http://a.example/" + "x" * 9000, "http://a.example:80:80/",
+        "http://[v1.a:b]/", "http://[1:2]/", "http://[::g]/",
     ],
 )  # fmt: skip
 def test_refused(text: str) -> None:

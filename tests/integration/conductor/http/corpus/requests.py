@@ -63,6 +63,7 @@ _HEADERS = [
     _header("newline in latin 1's clothes", "\u010d\u010a", "no header can carry"),
     _header("lone surrogate", "\ud800", "no header can carry"),
     _header("twenty thousand characters", "x" * 20_000, "at most 16384 go out"),
+    _header("infinity", float("inf"), "do not fit"),
     _header("line separator in an object", {"a\u2028": 1}, "no header can carry"),
 ]
 _BODIES = [
