@@ -37,10 +37,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--batch", type=int, default=2000)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="names, with commas")
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2])
     options = parser.parse_args()
-    wanted = [who for who in all_of(options.workers, options.batch) if options.only in ("", who.name)]
+    only = options.only.split(",") if options.only else None
+    wanted = [who for who in all_of(options.workers, options.batch) if only is None or who.name in only]
     found: dict[str, list[tuple[float, float]]] = defaultdict(list)
     with server() as on:
         for round_number in range(options.rounds):
