@@ -150,6 +150,20 @@ async def test_an_answer_in_time_counts_however_long_the_store_takes(
     assert len(server.asked) == 1
 
 
+async def test_a_stop_while_the_store_hangs_does_not_take_the_delivery_back(
+    tmp_path: Path, yard: Yard
+) -> None:
+    hanging = Gate(tmp_path)
+    async with counting() as server, handler(tmp_path, store=hanging, request={"url": server.url}) as made:
+        [uuid] = yard.submit()
+        yard.start(yard.line(made), grace="200ms")
+        await asyncio.to_thread(hanging.entered.wait, 30)
+        await yard.stop()
+        hanging.gate.set()
+    assert yard.events(uuid) == [("SUCCESSFUL", 1, False)]
+    assert len(server.asked) == 1
+
+
 async def test_a_server_that_does_not_answer_in_time_leaves_a_transcript(tmp_path: Path, yard: Yard) -> None:
     async with raw(silence) as server:
         made = HttpHandler("webhook", action(request={"url": server.url}, timeout="300ms"), context(tmp_path))
