@@ -17,7 +17,8 @@ _LONGEST = 500  # characters of a body on a terminal; JSON has all that is kept
 def exchanges_of(events: Iterable[Mapping[str, Any]], store_url: str) -> list[Any]:
     """The latest transcripts, the oldest first; what cannot be read says why."""
     pointing = [event for event in events if FIELD in (event["detail"] or {})]
-    return [_read(event["detail"], store_url) for event in pointing[-MOST:]]
+    read = (_read(event["detail"], store_url) for event in pointing[-MOST:])
+    return [exchange for exchange in read if exchange is not None]
 
 
 def _read(detail: Mapping[str, Any], store_url: str) -> Any:

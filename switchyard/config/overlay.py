@@ -76,8 +76,6 @@ def _folded(key: str) -> str:
 
 def put(document: Document, path: Path, value: Any, place: Place) -> None:
     """Set one value, making the mappings on the way."""
-    if not isinstance(document.data, dict):
-        document.data = {}
     inner = document.data
     for part in path[:-1]:
         if not isinstance(inner.get(part), dict):

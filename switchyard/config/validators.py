@@ -14,8 +14,8 @@ def validator_of(document: Any) -> Validator:
     """Ready for use; a ValueError that says what is wrong with the schema."""
     if not isinstance(document, dict | bool):
         raise ValueError("a schema is the path of a JSON file, or a JSON Schema written in place")  # noqa: TRY004 - pydantic collects ValueErrors
-    kind: Any = validator_for(document, default=Draft202012Validator)
     try:
+        kind: Any = validator_for(document, default=Draft202012Validator)
         kind.check_schema(document)
         resource = Resource.from_contents(document, default_specification=DRAFT202012)
         registry = Registry().with_resource(resource.id() or "", resource).crawl()

@@ -8,6 +8,7 @@ the log says so, once. Reading restarts where the connection breaks midway; boto
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -59,14 +60,11 @@ class S3Store:
             client().upload_fileobj(source, self._bucket, self._name(key), Config=transfer())
 
     def get(self, key: str, limit: int | None = None) -> bytes:
-        for left in reversed(range(_READS)):
-            try:
-                with explained("read", self.url_of(key)):
-                    return self._read(key, limit)
-            except StoreUnavailable:
-                if not left:
-                    raise
-        raise AssertionError("unreachable: the last read returns or raises")
+        for _ in range(_READS - 1):
+            with suppress(StoreUnavailable), explained("read", self.url_of(key)):
+                return self._read(key, limit)
+        with explained("read", self.url_of(key)):
+            return self._read(key, limit)
 
     def open(self, key: str) -> BinaryIO:
         file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - the caller closes it

@@ -1,4 +1,4 @@
-"""PgBouncer in transaction-pooling mode, in front of a test's server: what conductor has to refuse."""
+"""PgBouncer in front of a test's server; as it is by default, what conductor has to refuse."""
 
 import os
 import shutil
@@ -20,16 +20,22 @@ listen_addr = 127.0.0.1
 listen_port = {listen}
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
-default_pool_size = 3
-ignore_startup_parameters = extra_float_digits,options
+pool_mode = {mode}
+default_pool_size = {size}
+ignore_startup_parameters = {ignored}
 """
 
 
 class PgBouncer:
     """A pooling proxy; `.url(dbname)` leads through it."""
 
-    def __init__(self, server: Postgres) -> None:
+    def __init__(
+        self,
+        server: Postgres,
+        mode: str = "transaction",
+        size: int = 3,
+        ignored: str = "extra_float_digits,options",
+    ) -> None:
         binary = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
         if binary is None:
             raise UnavailableError("pgbouncer is not installed")
@@ -37,7 +43,8 @@ class PgBouncer:
         self.folder = guardian.scratch("pgbouncer")
         self.port = free_port()
         settings = self.folder / "pgbouncer.ini"
-        settings.write_text(SETTINGS.format(host=to["host"], port=to.get("port", 5432), listen=self.port))
+        where = {"host": to["host"], "port": to.get("port", 5432), "listen": self.port}
+        settings.write_text(SETTINGS.format(**where, mode=mode, size=size, ignored=ignored))
         user = ROOTLESS if os.geteuid() == 0 else None
         self.process = Process("pgbouncer", [binary, settings], user=user, cwd=self.folder)
         self.process.start()

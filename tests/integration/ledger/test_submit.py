@@ -149,6 +149,16 @@ async def test_the_configuration_knows_which_action_runs_a_workflow(ledger: Ledg
     assert sorted(rows, key=str) == [("noop", "sums")] * 3 + [("noop", None)]
 
 
+def test_many_are_routed_as_one_is(ledger: Ledger) -> None:
+    with pytest.raises(BadInput, match="no conductor has announced a workflow sums"):
+        submit_many(ledger.connection, [Submission("hook"), Submission(workflow="sums")])
+    ledger.connection.execute("insert into switchyard.route (workflow, action_name) values ('sums', 'noop')")
+    with pytest.raises(BadInput, match="workflow sums is run by noop, not by hook"):
+        submit_many(ledger.connection, [Submission("hook", workflow="sums")])
+    submit_many(ledger.connection, [Submission(workflow="sums")])
+    assert ledger.connection.execute("select action_name from switchyard.action").fetchall() == [("noop",)]
+
+
 async def test_each_way_of_submitting_writes_the_root_of_the_trace(ledger: Ledger) -> None:
     parent = ledger.submit()
     with kept_spans() as spans:

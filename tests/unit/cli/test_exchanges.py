@@ -30,6 +30,11 @@ def stored(folder: Path) -> str:
     return store.url
 
 
+def test_a_detail_that_points_nowhere_has_no_exchange(tmp_path: Path) -> None:
+    for odd in ("text", {"line": 1}, {"key": 5}):
+        assert exchanges_of([{"detail": {"transcript": odd}}], stored(tmp_path)) == []
+
+
 def test_the_line_of_each_event_the_latest_only(tmp_path: Path) -> None:
     found = exchanges_of([event(None), *map(event, range(9))], stored(tmp_path))
     assert [exchange["attempt"] for exchange in found] == list(range(9))[-MOST:]

@@ -1,8 +1,20 @@
 """Each error says where it is, what is wrong and what to write instead; all of them at once."""
 
+import re
+from pathlib import Path
+
 import pytest
 
-from tests.unit.config.reading import NOOP, problems
+from switchyard.config import Config
+from switchyard.config.actions.noop import NoopAction
+from switchyard.config.breaker import Breaker, BreakerPattern
+from switchyard.config.load import load
+from switchyard.config.manifests import Manifest
+from switchyard.config.problems import InvalidConfig
+from switchyard.config.schemas import JsonSchema
+from switchyard.config.secrets import SecretRef
+from switchyard.config.workflows import Workflow
+from tests.unit.config.reading import NOOP, problems, read
 
 CALLBACK = NOOP + "workflows: {w: {action: n, callbacks: [{name: a, action: n, "
 HTTP = "actions:\n  w:\n    type: http\n    request: {url: 'https://a.example'}\n"
@@ -249,3 +261,44 @@ def test_all_problems_show_at_once_in_the_order_of_the_file() -> None:
 def test_a_problem_reads_as_one_line() -> None:
     (problem,) = problems("conductor: {bacth: 3}")
     assert str(problem) == "s.yaml:1:13: conductor.bacth: unknown key (did you mean 'batch'?)"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("actions: {n: {type: noop, breaker: {patterns: [{error: 5}]}}}", "a regular expression is a text"),
+        ("actions: {n: {type: noop, rate: {limit: 1/s, brst: 3}}}", "rate.brst: unknown key (did you mean 'burst'?)"),
+        ("actions: {n: {type: noop, rate: {limit: 1/s, burst: -3}}}", "rate.burst: must be at least 1"),
+        ("actions: {n: {type: noop, concurrency: 1." + "5" * 400 + "}}", "this is not a number that can be used"),
+        (r'database: {url: "a\0b"}', "database.url: a NUL character is not allowed"),
+        ('workflows: {w: {action: n, input_schema: {"$schema": []}}}', "not a JSON Schema that can be used (TypeError)"),
+        ('workflows: {w: {action: n, input_schema: {"$schema": 5}}}', "not a JSON Schema that can be used (AttributeError)"),
+    ],
+)  # fmt: skip
+def test_what_is_odd_is_a_problem_and_no_crash(text: str, said: str) -> None:
+    assert any(said in str(problem) for problem in problems(text))
+
+
+def test_a_file_of_nothing_is_an_empty_configuration() -> None:
+    assert read("---\n") == Config()
+
+
+def test_a_path_that_no_file_can_have(tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfig, match="that is no path"):
+        load(tmp_path / "a\0b")
+
+
+def test_what_python_built_is_taken_as_it_is() -> None:
+    """Configurations are made of parts in tests and by those who embed us."""
+    action = NoopAction(breaker=Breaker(patterns=(BreakerPattern(error=re.compile("x")),)))
+    schema, manifest = JsonSchema({"type": "object"}), Manifest({"spec": {"templates": []}})
+    config = Config(
+        actions={"n": action},
+        workflows={"w": Workflow(action="n", input_schema=schema, manifest=manifest)},
+        secrets={"s": SecretRef("env", "TOKEN")},
+    )
+    workflow = config.workflows["w"]
+    assert config.actions["n"] is action
+    assert (workflow.input_schema, workflow.manifest) == (schema, manifest)
+    assert str(config.secrets["s"]) == "env:TOKEN"
+    assert action.default_template is None

@@ -1,4 +1,5 @@
 import asyncio
+import errno
 import socket
 from collections.abc import Mapping
 
@@ -121,3 +122,19 @@ async def test_two_after_each_other_get_the_same_port() -> None:
         port = first.port
     async with server(port=port) as second:
         assert (await get(second, "/livez"))[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [
+        (errno.EACCES, "no permission; ports below 1024 need privileges"),
+        (errno.EAFNOSUPPORT, "Address family not supported by protocol"),
+    ],
+)
+def test_what_the_machine_refuses_is_explained(number: int, says: str) -> None:
+    """As root, which these tests may be, no port is refused."""
+    told = health._explained(OSError(number, "x"), "127.0.0.1", 80)
+    assert (type(told), str(told)) == (
+        ConfigError,
+        f"the health server cannot listen on 127.0.0.1:80: {says}",
+    )

@@ -1,0 +1,66 @@
+"""Programs beside each other: one that ends is told with its last words, one that does not hear is killed."""
+
+import ctypes
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from switchyard.errors import SwitchyardError
+from switchyard.up import orphans
+from switchyard.up.programs import Programs
+from switchyard.up.stop import Stop
+from tests.waiting import until
+
+DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+
+
+@pytest.fixture(autouse=True)
+def _nobodys_orphans_after() -> Iterator[None]:
+    """The tests' own process must not collect the orphans of later tests."""
+    yield
+    ctypes.CDLL(None).prctl(orphans._PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def test_one_that_ends_by_itself_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
+    with Programs(tmp_path, {}) as programs:
+        programs.start("odd", ("switchyard", "list", "-c", "/no/such/file"))
+        programs._running["odd"].wait(60)
+        with pytest.raises(SwitchyardError) as raised:
+            programs.check()
+    assert "odd ended with exit code 78:" in str(raised.value)
+    assert "/no/such/file" in str(raised.value)
+    assert f"(all of it: {tmp_path}/odd.log)" in str(raised.value)
+
+
+def test_one_that_does_not_hear_is_killed(tmp_path: Path) -> None:
+    log = tmp_path / "deaf.log"
+    programs = Programs(tmp_path, {})
+    with log.open("wb") as words:
+        programs._running["deaf"] = subprocess.Popen([sys.executable, "-c", DEAF], stdout=words)
+    until(lambda: log.read_text() == "up\n", 30)
+    programs.stop(grace=0.05)
+    assert programs._running == {}
+
+
+def test_an_orphan_that_does_not_hear_is_killed(tmp_path: Path) -> None:
+    log = tmp_path / "deaf.log"
+    orphans.adopt()
+    with log.open("wb") as words:
+        deaf = subprocess.Popen([sys.executable, "-c", DEAF], stdout=words)
+    until(lambda: log.read_text() == "up\n", 30)
+    orphans.end(set(orphans._children()) - {deaf.pid}, grace=0.05)
+    deaf.returncode = -9  # orphans.end has reaped it
+    assert deaf.pid not in orphans._children()
+    assert orphans._ended(deaf.pid), "who is nobody's child any more has ended"
+
+
+def test_a_stop_that_python_swallowed_is_raised_at_the_next_check() -> None:
+    stop = Stop()
+    stop.check()
+    with pytest.raises(KeyboardInterrupt):
+        stop._ask()
+    with pytest.raises(KeyboardInterrupt):
+        stop.check()
