@@ -66,13 +66,21 @@ def test_a_zip_that_says_itself_that_it_is_too_large(tmp_path: Path) -> None:
         nutrient_sites(path, limit=2 * 2**20)
 
 
-@pytest.mark.parametrize("name", [b"..", b".\\", b".\0", b"\xff\xff"])
-def test_names_in_a_zip_that_are_none(tmp_path: Path, name: bytes) -> None:
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (b"..", r"an entry with '\.\.' in its path"),
+        (b".\\", "an absolute or strange path"),
+        (b".\0", "an absolute or strange path"),
+        (b"\xff\xff", "damaged or cut short: 'utf-8'"),
+    ],
+)
+def test_names_in_a_zip_that_are_none(tmp_path: Path, name: bytes, message: str) -> None:
     path = zipped(tmp_path / "names.zip", {**members(tmp_path), "xx": b""})
     path.write_bytes(path.read_bytes().replace(b"xx", name))
     if name == b"\xff\xff":
         patched(path, b"PK\x01\x02", 9, b"\x08")  # it says that its names are UTF-8
-    refused(path, "absolute or strange path|'..' in its path|damaged or cut short")
+    refused(path, message)
 
 
 def test_names_in_a_zip_that_say_nothing(tmp_path: Path) -> None:
@@ -188,7 +196,7 @@ def geopackage(folder: Path, *statements: str) -> Path:
     [
         (
             ["alter table sites rename to hidden", "create view sites as select * from hidden"],
-            "layer '.*' is not a table|one feature layer is needed",
+            "layer 'sites' is not a table",
         ),
         (["delete from gpkg_contents"], "one feature layer is needed; it has none"),
         (["update gpkg_geometry_columns set column_name = 'id\"'"], "layer 'sites' has no column 'id\"'"),
