@@ -17,9 +17,9 @@ from tests.integration.conductor.yard import Script, Yard, ended_once, eventuall
 
 pytestmark = pytest.mark.database
 
-# open, register, bell, listen, orphans, claim, settle, unlock, end; at_most_once says running after the claim
-STEPS = range(1, 10)
-STEPS_AT_MOST_ONCE = range(1, 11)
+# register, bell, listen, orphans, claim, settle, unlock, end; at_most_once says running after the claim
+STEPS = range(1, 9)
+STEPS_AT_MOST_ONCE = range(1, 10)
 
 
 class Fuse:
