@@ -2,7 +2,7 @@
 
 What each failure does to a group:
 - it holds something that the ledger refuses (sqlstate 22, 23): halve it until the one row stands alone; that
-  row is written as FAILED with a plain text.
+  row is written as FAILED with a plain text. Where that is refused too, it keeps its lock and is tried again.
 - a row lock or a time limit is in the way (40, 55, 57014): halve it too, so that one thread under somebody's
   open transaction holds up itself alone; what stays unwritten is tried again.
 - the server takes no writes now (read-only, disk full, anything else): nothing was written, the locks stay,
@@ -122,12 +122,10 @@ async def _write_poison(session: Session, row: Row, error: psycopg.Error, done: 
     plain = replace(row, verdict=poison(error))
     try:
         await _write(session, [plain])
-    except psycopg.Error as second:
-        if session.lost or not is_poison(second):
-            done.waiting.append(row)
-            return
-        log.exception("nor could its failure", action_uuid=str(row.uuid))
-    done.written.append(plain)
+    except psycopg.Error:
+        done.waiting.append(row)  # its lock stays: what cannot be told must not be done again
+    else:
+        done.written.append(plain)
 
 
 async def _write(session: Session, group: Sequence[Row]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from conductor.handler import Batch, BatchHandler
 from switchyard.outcome import Failed, HandedOver, Outcome, Retry, Success
-from tests.integration.conductor.yard import Script, Yard
+from tests.integration.conductor.yard import Script, Yard, ended_once, eventually
 
 pytestmark = pytest.mark.database
 
@@ -57,3 +57,15 @@ async def test_a_batch_that_raises_is_retried(yard: Yard) -> None:
     await yard.drain(yard.line(Batches(broken), retry=HOUR))
     assert yard.statuses() == {"BACKOFF": 4}
     assert yard.database.execute("select distinct error from switchyard.thread") == [("RuntimeError: a bug",)]
+
+
+async def test_one_under_somebodys_transaction_does_not_hold_up_its_batch(yard: Yard) -> None:
+    [stuck, *others] = yard.submit(8)
+    handler = Batches(lambda _: Success())
+    with yard.database.connect(autocommit=False) as blocker:
+        blocker.execute("select 1 from switchyard.thread where action_uuid = %s for update", (stuck,))
+        yard.start(yard.line(handler))
+        await eventually(lambda: ended_once(yard, others), 20)
+        assert yard.events(stuck) == []
+    await eventually(lambda: ended_once(yard, [stuck]))
+    assert handler.sizes == [8]

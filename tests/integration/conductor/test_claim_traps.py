@@ -176,6 +176,27 @@ async def test_a_poison_outcome_fails_alone(yard: Yard) -> None:
     assert "could not be written" in error
 
 
+async def test_what_cannot_be_told_in_any_form_is_not_done_again(yard: Yard) -> None:
+    [bad, *good] = yard.submit(8)
+    yard.database.execute("create sequence refused")
+    yard.database.execute(
+        "create function refuse() returns trigger language plpgsql as $$ begin"
+        f" if new.action_uuid = '{bad}' then raise check_violation using message = nextval('refused'); end if;"
+        " return new; end $$"
+    )
+    yard.database.execute(
+        "create trigger a_refuses before insert on switchyard.event for each row execute function refuse()"
+    )
+    handler = Script()
+    yard.start(yard.line(handler, concurrency=8))
+    await eventually(lambda: ended_once(yard, good))
+    await eventually(lambda: yard.database.execute("select last_value > 8 from refused") == [(True,)], 20)
+    assert (handler.seen[bad], yard.locks(), yard.events(bad)) == (1, 1, [])
+    yard.database.execute("drop trigger a_refuses on switchyard.event")
+    await eventually(lambda: ended_once(yard, [bad]))
+    assert yard.statuses() == {"SUCCESSFUL": 8}
+
+
 async def test_a_thread_under_somebodys_transaction_holds_up_itself_alone(yard: Yard) -> None:
     [stuck, *others] = yard.submit(16)
     handler = Script()
