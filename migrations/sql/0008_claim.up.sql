@@ -168,6 +168,9 @@ begin
     where switchyard.try_lock_unless_held(c.action_uuid, c.lock_id, held) limit p_limit
   )
   select array_agg(t.action_uuid), array_agg(t.lock_id) into got, got_locks from taken t;
+  if got is null then
+    return;
+  end if;
   select coalesce(array_agg(y.action_uuid), '{}') into kept
   from unnest(got) as g (action_uuid) join switchyard.yard y using (action_uuid) where y.status = 'RUNNING';
   perform pg_advisory_unlock(g.lock_id) from unnest(got, got_locks) as g (action_uuid, lock_id) where g.action_uuid <> all (kept);
