@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, settings
+from structlog.contextvars import clear_contextvars
 
 from switchyard.runtime.redact import forget_secrets
 from tests.parts import elasticmq as sqs_part
@@ -64,10 +65,11 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 @pytest.fixture(autouse=True)
-def _no_secrets_left() -> Iterator[None]:
-    """A secret of one test is an ordinary word in the next."""
+def _nothing_left() -> Iterator[None]:
+    """A secret of one test is an ordinary word in the next, and what its log lines were bound to is nothing to it."""
     yield
     forget_secrets()
+    clear_contextvars()
 
 
 @pytest.fixture(scope="session")
