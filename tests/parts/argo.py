@@ -43,6 +43,19 @@ class Argo:
         made: str = self.cluster.api.create(WORKFLOWS.format(namespace), body)["metadata"]["name"]
         return made
 
+    def make_template(self, namespace: str, name: str, spec: Object) -> None:
+        """Create a WorkflowTemplate and wait for the controller, which hears of it by a watch of its own."""
+        body = {"apiVersion": "argoproj.io/v1alpha1", "kind": "WorkflowTemplate", "metadata": {"name": name}}
+        path = WORKFLOWS.format(namespace).replace("/workflows", "/workflowtemplates")
+        self.cluster.api.create(path, {**body, "spec": spec})
+        until(lambda: self._knows(namespace, name), 60)
+
+    def _knows(self, namespace: str, template: str) -> bool:
+        probe = self.submit(namespace, {"workflowTemplateRef": {"name": template}, "suspend": True})
+        found = self.until_phase(namespace, probe, "Running", "Error")
+        self.cluster.api.delete(f"{WORKFLOWS.format(namespace)}/{probe}")
+        return bool(found["status"]["phase"] == "Running")
+
     def get(self, namespace: str, name: str) -> Object:
         return self.cluster.api.get(f"{WORKFLOWS.format(namespace)}/{name}")
 

@@ -276,11 +276,7 @@ async def test_a_template_that_would_delete_it_too_early_does_not(
         "ttlStrategy": {"secondsAfterCompletion": 0, "secondsAfterSuccess": 0},
         "podGC": {"strategy": "OnWorkflowSuccess"},
     }
-    body = {"apiVersion": "argoproj.io/v1alpha1", "kind": "WorkflowTemplate", "spec": spec}
-    kubernetes.api.create(
-        f"/apis/argoproj.io/v1alpha1/namespaces/{namespace}/workflowtemplates",
-        {**body, "metadata": {"name": "hasty"}},
-    )
+    argo.make_template(namespace, "hasty", spec)
     kubeconfig = made.config.actions["argo"].kubeconfig
     handling = handler(context(tmp_path, kubeconfig, namespace, template="hasty"))
     ours, other = work(), "other"
