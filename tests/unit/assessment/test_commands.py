@@ -38,6 +38,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tm
         for name, value in environ.items():
             monkeypatch.setenv(name, value)
         monkeypatch.setattr(sys, "argv", ["assessment", *map(str, words)])
+        capsys.readouterr()  # what was said before, by fixtures where an earlier test has set up logging
         with pytest.raises(SystemExit) as ended:
             cli.main()
         said = capsys.readouterr()
