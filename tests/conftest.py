@@ -1,5 +1,6 @@
 """The real parts that the tests stand on; tests/parts has one file a part."""
 
+import logging
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from functools import partial
@@ -70,6 +71,17 @@ def _nothing_left() -> Iterator[None]:
     yield
     forget_secrets()
     clear_contextvars()
+
+
+@pytest.fixture
+def logging_as_before() -> Iterator[None]:
+    """Commands set up logging for their whole process: put it back as it was."""
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    yield
+    root.handlers[:] = before
+    root.setLevel(level)
+    logging.captureWarnings(capture=False)
 
 
 @pytest.fixture(scope="session")

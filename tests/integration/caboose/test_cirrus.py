@@ -75,6 +75,14 @@ class StepFunctions:
         }
         self.moto.sqs().send_message(QueueUrl=self.queue, MessageBody=json.dumps(event))
 
+    def all_acknowledged(self) -> bool:
+        """Nothing is on the queue, nor in anybody's hands."""
+        attributes = self.moto.sqs().get_queue_attributes(
+            QueueUrl=self.queue,
+            AttributeNames=["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
+        )
+        return set(attributes["Attributes"].values()) == {"0"}
+
     def thread(self, uuid: UUID) -> tuple[Any, ...]:
         (row,) = self.database.execute(
             "select status::text, error from switchyard.thread where action_uuid = %s", uuid
@@ -143,17 +151,7 @@ async def test_a_cancel_stops_the_execution(steps: StepFunctions) -> None:
     await steps.heard.due.run_once()
     assert steps.described("slow", uuid) == "ABORTED"
     steps.tell("slow", uuid)
-    left = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-    await steps.heard.until(
-        lambda: (
-            {"0"}
-            == set(
-                steps.moto.sqs()
-                .get_queue_attributes(QueueUrl=steps.queue, AttributeNames=left)["Attributes"]  # type: ignore[arg-type]
-                .values()
-            )
-        )
-    )
+    await steps.heard.until(steps.all_acknowledged)
     assert steps.thread(uuid)[0] == "CANCELED"
 
 
@@ -169,17 +167,7 @@ async def test_a_message_that_names_no_execution_goes_to_the_inbox(steps: StepFu
 async def test_a_message_of_one_that_runs_still_is_acknowledged(steps: StepFunctions) -> None:
     uuid = steps.started("slow")
     steps.tell("slow", uuid)
-    left = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-    await steps.heard.until(
-        lambda: (
-            {"0"}
-            == set(
-                steps.moto.sqs()
-                .get_queue_attributes(QueueUrl=steps.queue, AttributeNames=left)["Attributes"]  # type: ignore[arg-type]
-                .values()
-            )
-        )
-    )
+    await steps.heard.until(steps.all_acknowledged)
     assert steps.thread(uuid)[0] == "RUNNING"
     steps.moto.sfn().stop_execution(executionArn=steps.arn("slow", uuid))
 

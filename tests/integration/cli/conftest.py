@@ -78,7 +78,11 @@ class Command:
 
 @pytest.fixture
 def switchyard(
-    tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    logging_as_before: None,
 ) -> Command:
     (tmp_path / "switchyard.yaml").write_text(CONFIG.format(folder=tmp_path))
     monkeypatch.setenv("DATABASE_URL", database.url)

@@ -1,8 +1,6 @@
 """A small world to assess: layers made by hand, built into a real bundle."""
 
-import logging
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,17 +16,6 @@ def nrf() -> Path:
     if not place:
         pytest.skip("SWITCHYARD_NRF_DATA is not set")
     return Path(place)
-
-
-@pytest.fixture
-def logging_as_before() -> Iterator[None]:
-    """Commands set up logging for their whole process."""
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
-    yield
-    root.handlers[:] = before
-    root.setLevel(level)
-    logging.captureWarnings(capture=False)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import logging
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -17,16 +16,7 @@ from switchyard.runtime import redact
 from switchyard.runtime.log import bound, configure, get_logger
 from switchyard.runtime.redact import MASK, redact_value, register_secret
 
-
-@pytest.fixture(autouse=True)
-def clean() -> Iterator[None]:
-    """Logging is a setting of the whole process: put it back as it was."""
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
-    yield
-    root.handlers[:] = before
-    root.setLevel(level)
-    logging.captureWarnings(capture=False)
+pytestmark = pytest.mark.usefixtures("logging_as_before")
 
 
 class Err:
