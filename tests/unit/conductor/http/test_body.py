@@ -24,6 +24,7 @@ PACKED = gzip.compress(TEXT)
         (TEXT, "gzip", b"", "the body is not the gzip that it is said to be"),
         (TEXT, "br", TEXT, "the body is packed as 'br', which was not asked for"),
     ],
+    ids=["plain", "identity", "empty", "gzip", "deflate", "cut off", "too long", "no gzip", "unknown"],
 )
 def test_unpacked(data: bytes, encoding: str, body: bytes, why: str | None) -> None:
     assert unpacked(data, encoding, 1000) == (body, why)
