@@ -73,9 +73,11 @@ def _taken(row: Sequence[Any], wanted: int) -> tuple[Claim, Look]:
 
 def _works(name: str, claimed: Claim, columns: Sequence[Any], attempts: int) -> list[Work]:
     """In the order of the claim; the columns have an order of their own."""
-    described = {one[0]: one[1:] for one in zip(*columns, strict=True)}
-    numbers = zip(claimed.uuids, claimed.runs.values(), claimed.attempts.values(), strict=True)
-    return [work_of(name, uuid, run, before, described[uuid], attempts) for uuid, run, before in numbers]
+    uuids, *more = columns
+    described = dict(zip(uuids.as_sent(), zip(*more, strict=True), strict=True))
+    descriptions = [described[key] for key in claimed.uuids.as_sent()]
+    numbers = zip(claimed.uuids, claimed.runs.values(), claimed.attempts.values(), descriptions, strict=True)
+    return [work_of(name, uuid, run, before, told, attempts) for uuid, run, before, told in numbers]
 
 
 def work_of(name: str, uuid: UUID, run: int, before: int, description: Sequence[Any], attempts: int) -> Work:

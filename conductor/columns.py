@@ -105,6 +105,10 @@ class Uuids(Sequence[UUID]):
         start = _HEADER + 20 * (index % self._length) + 4
         return UUID(bytes=self.raw[start : start + 16])
 
+    def as_sent(self) -> list[bytes]:
+        """Each as the server sent it: enough to look it up by, at a tenth of what a UUID takes."""
+        return [self.raw[start : start + 16] for start in range(_HEADER + 4, len(self.raw), 20)]
+
 
 @dataclass(frozen=True, slots=True)
 class Texts:

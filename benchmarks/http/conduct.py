@@ -1,6 +1,6 @@
 """P4: signed webhooks a second through a whole conductor, beside a bare aiohttp loop to the same server, in turns.
 
-    python -m benchmarks.http.conduct [--rounds 5] [--count 4000] [--in-flight 100 200 400] [--soak 200000]
+    python -m benchmarks.http.conduct [--rounds 5] [--count 20000] [--in-flight 100 200 400] [--soak 200000]
 
 The conductor is the spawned command with a Postgres and a store of its own, all on the same processors: it
 claims, renders, signs, vets, sends, judges, keeps every transcript durably and writes every outcome. The bare
@@ -47,6 +47,7 @@ FAILED = (
     "select count(*) from switchyard.event where status <> 'SUCCESSFUL' or detail -> 'transcript' is null"
 )
 PATIENCE = 600.0
+LOOK_EVERY = 0.05  # seconds; each look walks past all that is done, and the processors are shared
 RATE, EFFORT = "deliveries/s", "us/delivery"
 CHART = "Signed webhooks a second, beside a bare aiohttp loop"
 
@@ -87,7 +88,7 @@ class Conducting:
         while self._ledger.execute(LEFT).fetchone() == (True,):
             assert self.process.poll() is None, "the conductor ended"
             assert time.perf_counter() - began < PATIENCE, "the deliveries do not end"
-            time.sleep(0.01)
+            time.sleep(LOOK_EVERY)
         rate = count / (time.perf_counter() - began)
         cpu, postgres = effort.seconds([self.process.pid]) - cpu, effort.seconds([self._postgres]) - postgres
         return Turn(rate, cpu / count * 1e6), postgres / count * 1e6
@@ -180,7 +181,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--count", type=int, default=4000)
+    parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--in-flight", type=int, nargs="+", default=[100, 200, 400])
     parser.add_argument("--soak", type=int, default=0)
     asyncio.run(measure(**vars(parser.parse_args())))

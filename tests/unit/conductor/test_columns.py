@@ -27,5 +27,6 @@ def test_uuids(values: list[UUID]) -> None:
     column = Uuids.of(values)
     assert list(column) == values
     assert column[::-1] == values[::-1]
+    assert column.as_sent() == [value.bytes for value in values]
     with pytest.raises(IndexError):
         column[len(values)]
