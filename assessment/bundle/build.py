@@ -56,7 +56,7 @@ def _build_in(work: Path, sources: Sources, previous: Manifest | None, say: Say)
     for name in (name for name in LAYERS if name in sources.layers):
         entries[name], layers[name], said = _layer(work, name, *sources.layers[name], say)
         findings += said
-    tables = {name: _table(name, path) for name, path in sources.tables.items()}
+    tables = {name: _table(name, *place) for name, place in sources.tables.items()}
     (work / LOOKUPS).write_text(json.dumps(tables, indent=1, default=str) + "\n")
     say("checking")
     findings += inspect(layers, tables, previous)
@@ -140,9 +140,9 @@ def _of_spool(name: str, spool: Spool, entry: LayerEntry) -> Iterator[Finding]:
         yield Finding("warning", name, f"{entry.overlapping:,} pieces overlap others")
 
 
-def _table(name: str, path: Path) -> list[dict[str, Any]]:
+def _table(name: str, path: Path, inner: str | None) -> list[dict[str, Any]]:
     """The rows of a lookup table under our names for its columns."""
-    rows = read_table(path, name)
+    rows = read_table(path, name, inner)
     if not rows:
         raise BadInput(f"{name}: {path.name} has no rows")
     found = {column: find_column(column, rows[0], aliases) for column, aliases in TABLES[name].items()}

@@ -14,21 +14,24 @@ SQLITE_ENDINGS = (".gpkg", ".sqlite", ".db", ".sqlite3")
 TABLE_ENDINGS = (".csv", *SQLITE_ENDINGS)
 
 
+Place = tuple[Path, str | None]  # a file, and what it is called inside, where that was said
+
+
 @dataclass
 class Sources:
-    layers: dict[str, tuple[Path, str | None]] = field(default_factory=dict)
-    tables: dict[str, Path] = field(default_factory=dict)
+    layers: dict[str, Place] = field(default_factory=dict)
+    tables: dict[str, Place] = field(default_factory=dict)
 
     def add(self, name: str, place: str) -> None:
-        """`name=path` or, for a layer inside a GeoPackage, `name=path:layer`."""
-        path, layer = Path(place), None
+        """`name=path` or, for what is inside a GeoPackage or SQLite file, `name=path:inner`."""
+        path, inner = Path(place), None
         if not path.exists() and ":" in place:
-            head, layer = place.rsplit(":", 1)
+            head, inner = place.rsplit(":", 1)
             path = Path(head)
         if name in LAYERS:
-            self.layers[name] = (path, layer)
+            self.layers[name] = (path, inner)
         elif name in TABLES:
-            self.tables[name] = path
+            self.tables[name] = (path, inner)
         else:
             known = ", ".join([*LAYERS, *TABLES])
             raise BadInput(f"{name!r} is no layer or table of a bundle; there are {known}")
@@ -47,13 +50,13 @@ def in_folder(folder: Path) -> Sources:
                 found.layers.setdefault(layer, (path, None))
         for table in TABLES:
             if path.stem.casefold() == table.casefold() and path.suffix.lower() in TABLE_ENDINGS:
-                found.tables.setdefault(table, path)
+                found.tables.setdefault(table, (path, None))
     for path in filter(_is_sqlite, files):
         names = _names_in(path)
         for layer in (layer for layer in LAYERS if layer.casefold() in names):
             found.layers.setdefault(layer, (path, names[layer.casefold()]))
         for table in (table for table in TABLES if table.casefold() in names):
-            found.tables.setdefault(table, path)
+            found.tables.setdefault(table, (path, names[table.casefold()]))
     return found
 
 
@@ -71,5 +74,4 @@ def _names_in(path: Path) -> Mapping[str, str]:
 
 
 def merged(base: Sources, over: Sources) -> Sources:
-    layers: Mapping[str, tuple[Path, str | None]] = {**base.layers, **over.layers}
-    return Sources(dict(layers), {**base.tables, **over.tables})
+    return Sources({**base.layers, **over.layers}, {**base.tables, **over.tables})

@@ -39,7 +39,7 @@ def _end_of_line() -> None:
     "sets",
     metavar="NAME=PATH",
     multiple=True,
-    help="Where one layer or table is; PATH:LAYER inside a GeoPackage.",
+    help="Where one layer or table is; PATH:INNER inside a GeoPackage or SQLite file.",
 )
 @as_json
 def build(*, folder: Path, sources: Path | None, sets: tuple[str, ...], as_json: bool) -> None:

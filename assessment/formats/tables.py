@@ -9,12 +9,16 @@ from assessment.formats.open import SQLITE
 from switchyard.errors import BadInput
 
 
-def read_table(path: Path, table: str) -> list[dict[str, Any]]:
-    """All rows; `table` is looked for by name, whatever its case, in a SQLite file."""
+def read_table(path: Path, table: str, inner: str | None = None) -> list[dict[str, Any]]:
+    """All rows. In a SQLite file the table is called `inner`, or else `table` in upper or lower case."""
     try:
         with path.open("rb") as file:
             is_sqlite = file.read(len(SQLITE)) == SQLITE
-        return _from_sqlite(path, table) if is_sqlite else _from_csv(path)
+        if is_sqlite:
+            return _from_sqlite(path, inner or table)
+        if inner is not None:
+            raise BadInput(f"{path.name} is no SQLite file: there is no table {inner} inside")
+        return _from_csv(path)
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror or error}") from error
 

@@ -1,11 +1,16 @@
-"""The worker's settings where there is a configuration file: its store, its log, its one sqs action."""
+"""The worker's settings where there is a configuration file: its store, its log, its sqs action."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assessment.work.settings import Settings, read
+from switchyard.errors import ConfigError
 from switchyard.runtime import log
+
+if TYPE_CHECKING:
+    from switchyard.config.actions.sqs import SqsAction
 
 
 def settings_of(config: Path | None, environ: Mapping[str, str]) -> Settings:
@@ -19,9 +24,9 @@ def settings_of(config: Path | None, environ: Mapping[str, str]) -> Settings:
     loaded = load(config)
     log.configure(json=loaded.log.json_lines, level=loaded.log.level)
     base = Settings(store=loaded.store)
-    queues = [action for action in loaded.actions.values() if isinstance(action, SqsAction)]
-    if len(queues) == 1:
-        (action,) = queues
+    named = {name: action for name, action in loaded.actions.items() if isinstance(action, SqsAction)}
+    action = _chosen(named, environ.get("SQS_QUEUE_NAME"), base.queue)
+    if action is not None:
         base = replace(
             base,
             queue=action.queue or base.queue,
@@ -31,3 +36,13 @@ def settings_of(config: Path | None, environ: Mapping[str, str]) -> Settings:
             region=action.region or base.region,
         )
     return read(environ, base)
+
+
+def _chosen(named: "Mapping[str, SqsAction]", queue: str | None, default: str) -> "SqsAction | None":
+    """The only one there is; of several the one whose queue the environment names."""
+    if len(named) <= 1:
+        return next(iter(named.values()), None)
+    if not queue:
+        told = ", ".join(f"{name} ({action.queue or default})" for name, action in named.items())
+        raise ConfigError(f"several sqs actions, {told}: say which queue by SQS_QUEUE_NAME")
+    return next((action for action in named.values() if (action.queue or default) == queue), None)

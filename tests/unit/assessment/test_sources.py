@@ -82,6 +82,32 @@ def test_a_layer_inside_a_file_is_named_after_a_colon(tmp_path: Path) -> None:
         build(sources, tmp_path / "bundle", lambda _: None)
 
 
+@pytest.mark.parametrize(("inner", "count"), [("Old", 2), ("OLDER", 3), ("rates_lookup", 1)])
+def test_a_table_inside_a_file_is_named_after_a_colon(tmp_path: Path, inner: str, count: int) -> None:
+    all_in_one(tmp_path)
+    path = tmp_path / "reference.gpkg"
+    with sqlite3.connect(path) as connection:
+        for table, times in (("Old", 2), ("older", 3)):
+            pandas.DataFrame([*TABLES["rates_lookup"]] * times).to_sql(table, connection, index=False)
+    connection.close()
+    sources = Sources()
+    sources.add("lpa_boundaries", f"{path}:LPA_BOUNDARIES")
+    sources.add("rates_lookup", f"{path}:{inner}")
+    assert build(sources, tmp_path / "bundle", lambda _: None).tables == {"rates_lookup": count}
+
+
+def test_a_table_that_is_not_inside_is_said(tmp_path: Path) -> None:
+    all_in_one(tmp_path)
+    (tmp_path / "rates.csv").write_text("a,b\n1,2\n")
+    whys = {"reference.gpkg": "reference.gpkg has no table none", "rates.csv": "rates.csv is no SQLite file"}
+    for file, why in whys.items():
+        sources = Sources()
+        sources.add("lpa_boundaries", f"{tmp_path / 'reference.gpkg'}:LPA_BOUNDARIES")
+        sources.add("rates_lookup", f"{tmp_path / file}:none")
+        with pytest.raises(BadInput, match=why):
+            build(sources, tmp_path / "bundle", lambda _: None)
+
+
 def rows_from(write: Callable[[Path], None], folder: Path) -> list[Row]:
     (folder / "in").mkdir()
     write(folder / "in")

@@ -39,12 +39,34 @@ def test_an_action_that_says_less_leaves_the_defaults(tmp_path: Path) -> None:
     assert (made.status_queue, made.status_named) == ("told", True)
 
 
-@pytest.mark.parametrize(
-    "actions", ["n: {type: noop}", f"{JOBS}, more: {{type: sqs, queue: other, status_queue: told}}"]
-)
-def test_of_none_or_several_queues_none_is_guessed(tmp_path: Path, actions: str) -> None:
-    made = settings_of(configured(tmp_path, actions), {})
+def test_without_an_sqs_action_the_defaults_stay(tmp_path: Path) -> None:
+    made = settings_of(configured(tmp_path, "n: {type: noop}"), {})
     assert made == Settings(store="file:///srv/store")
+
+
+SEVERAL = JOBS + ", more: {type: sqs, queue: other, status_queue: told}, rest: {type: sqs, status_queue: x}"
+
+
+def test_of_several_queues_none_is_guessed(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as refused:
+        settings_of(configured(tmp_path, SEVERAL), {})
+    assert str(refused.value) == (
+        "several sqs actions, jobs (q-jobs), more (other), rest (nrf_impact_assessment_queue):"
+        " say which queue by SQS_QUEUE_NAME"
+    )
+
+
+@pytest.mark.parametrize(
+    ("queue", "status"), [("other", "told"), ("nrf_impact_assessment_queue", "x"), ("q-jobs", "q-status")]
+)
+def test_of_several_queues_the_environment_chooses(tmp_path: Path, queue: str, status: str) -> None:
+    made = settings_of(configured(tmp_path, SEVERAL), {"SQS_QUEUE_NAME": queue})
+    assert (made.queue, made.status_queue, made.status_named) == (queue, status, True)
+
+
+def test_a_queue_that_no_action_has_stands_for_itself(tmp_path: Path) -> None:
+    made = settings_of(configured(tmp_path, SEVERAL), {"SQS_QUEUE_NAME": "mine"})
+    assert made == Settings(queue="mine", store="file:///srv/store")
 
 
 def test_the_environment_comes_first(tmp_path: Path) -> None:
