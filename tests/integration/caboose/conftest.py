@@ -11,6 +11,13 @@ from tests.parts.database import Database
 
 Worlds = Callable[..., Awaitable[World]]
 
+DONE = {"name": "done", "action": "hook", "parameters": {"n": {"path": "$.output.n"}}}
+FLOWS: dict[str, Any] = {
+    "flow": {"action": "run", "callbacks": [DONE]},
+    "stubborn": {"action": "run", "retry": {"attempts": 3, "base": "1s"}, "callbacks": [DONE]},
+    "strict": {"action": "run", "output_schema": {"required": ["n"]}, "callbacks": [DONE]},
+}
+
 
 @pytest.fixture
 async def worlds(database: Database, tmp_path: Path) -> AsyncIterator[Worlds]:
@@ -24,3 +31,9 @@ async def worlds(database: Database, tmp_path: Path) -> AsyncIterator[Worlds]:
     yield make
     for world in made:
         await world.close()
+
+
+@pytest.fixture
+async def world(worlds: Worlds) -> World:
+    """One with a workflow, one that is retried, and one whose output is checked; each calls back."""
+    return await worlds(FLOWS)
