@@ -25,7 +25,7 @@ def open_source(path: Path, layer: str | None = None, limit: int | None = None) 
     if head.startswith(SQLITE):
         return GeoPackage(path, layer)
     if head.startswith(PARQUET):
-        return GeoParquet(path)
+        return GeoParquet(path, limit)
     if head.startswith(shapefile.MAGIC):
         members = {"shp": path, **_beside(path)}
         return shapefile.Shapefile({extension: _mapped(file) for extension, file in members.items()})

@@ -316,9 +316,18 @@ def test_parquet_without_a_code_for_its_system(tmp_path: Path) -> None:
     assert nutrient_sites(geoparquet(tmp_path, without_code)).area == pytest.approx([10_000])
 
 
-@pytest.mark.parametrize("content", [[b"no WKB"], [7], [[1.5, 2.5]]])
-def test_parquet_with_geometry_that_is_none(tmp_path: Path, content: list[Any]) -> None:
-    refused(geoparquet(tmp_path, about(), content), "feature 1: the geometry cannot be read")
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([b"no WKB"], "feature 1: the geometry cannot be read"),
+        (["no WKB"], "feature 1: the geometry cannot be read"),
+        ([7], "the column 'geometry' holds no WKB"),
+        ([[1.5, 2.5]], "the column 'geometry' holds no WKB"),
+        (pyarrow.array([b"0123"], pyarrow.binary(4)), "the column 'geometry' holds no WKB"),
+    ],
+)
+def test_parquet_with_geometry_that_is_none(tmp_path: Path, content: list[Any], message: str) -> None:
+    refused(geoparquet(tmp_path, about(), content), message)
 
 
 def test_parquet_that_is_no_geoparquet(tmp_path: Path) -> None:
