@@ -65,6 +65,29 @@ def test_a_text_made_of_secrets_is_masked_wherever_it_comes_back() -> None:
     assert '"redirects":["https://a.example/' in line
 
 
+def test_a_document_with_a_secret_is_shown_with_a_mask() -> None:
+    request = prepared(body={"key": "{{ secrets.partner }}", "n": 1})
+    assert request.body == b'{"key":"s3cret word","n":1}'
+    assert request.shown_body == b'{"key":"[redacted]","n":1}'
+    assert request.shown_url == "https://a.example/"
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "sent"),
+    [
+        ({}, {"n": 1}, {"Content-Type": "application/json"}),
+        ({}, "text", {"Content-Type": "text/plain; charset=utf-8"}),
+        ({"content-TYPE": "application/geo+json"}, {"n": 1}, {"content-TYPE": "application/geo+json"}),
+        ({}, None, {}),
+    ],
+)
+def test_the_body_says_what_it_is_unless_the_action_does(
+    headers: dict[str, str], body: Any, sent: dict[str, str]
+) -> None:
+    told = prepared(headers=headers, body=body).headers
+    assert {name: value for name, value in told.items() if name.lower() == "content-type"} == sent
+
+
 def test_a_redirect_does_not_leave_tls() -> None:
     request = Outgoing("u", "POST", URL("https://a.example/"), {})
     with pytest.raises(UrlError, match="the redirect leaves TLS"):

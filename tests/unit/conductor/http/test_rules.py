@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conductor.handlers.http.answer import Answer
+from conductor.handlers.http.answer import Answer, NoJsonError
 from conductor.handlers.http.rules import MATCH_SECONDS, Rule, compiled, verdict
 from switchyard.config.actions.http import DEFAULT_RESPONSES, ResponseRule
 
@@ -30,6 +30,22 @@ def answer(status: int = 200, body: bytes = b"", fault: str | None = None) -> An
 )  # fmt: skip
 def test_by_status_alone(status: int, meaning: str) -> None:
     assert verdict(DEFAULT, answer(status)) == meaning
+
+
+def test_a_document_is_read_once_for_all_rules() -> None:
+    several = rules(
+        {"path": "$.error", "outcome": "failed"},
+        {"path": "$.state", "matches": "^busy$", "outcome": "retry"},
+        {"path": "$.state", "outcome": "success"},
+    )
+    for body, meaning in ((b'{"state":"busy"}', "retry"), (b'{"state":"done"}', "success")):
+        one = answer(body=body)
+        assert verdict(several, one) == meaning
+        assert one.document is one.document
+    broken = answer(body=b"{")
+    assert verdict(several, broken) == "failed"
+    with pytest.raises(NoJsonError):
+        assert broken.document
 
 
 def test_first_match_wins() -> None:
