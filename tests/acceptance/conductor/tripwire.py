@@ -36,6 +36,7 @@ class Tripwire:
         self._sockets: list[socket.socket] = []
         self.port: int = self._listener.getsockname()[1]
         self.when = when
+        self.about = b""  # what its values must hold, where it is also run about something else
         self._struck = False
 
     def __enter__(self) -> Self:
@@ -60,6 +61,8 @@ class Tripwire:
                 return  # closed: the test is over
             server = socket.create_connection(("127.0.0.1", self._upstream))
             self._sockets += [client, server]
+            for one in (client, server):
+                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             line = _Line(client, server, self)
             for pump in (line.to_server, line.to_client):
                 threading.Thread(target=_ended_with, args=(pump, client, server), daemon=True).start()
@@ -84,7 +87,8 @@ class _Line:
             if kind == _PARSE:
                 name, text, _ = message[5:].split(b"\0", 2)
                 self._prepared[name] = self._wire.awaits(text.decode())
-            if kind == _BIND and self._prepared[message[5:].split(b"\0", 2)[1]]:
+            of_it = kind == _BIND and self._prepared[message[5:].split(b"\0", 2)[1]]
+            if of_it and self._wire.about in message:
                 if self._wire.when == "before":
                     self._wire.trip()
                     return
