@@ -98,7 +98,7 @@ test-often: setup ## unit and integration tests again and again, each time in an
 	  $(SIDE_BY_SIDE) -q --randomly-seed=$$seed tests/unit tests/integration || exit 1; done
 
 .PHONY: bench faults
-bench: setup ## every figure beside its peers or its floor, results/bench.json (an hour; QUICK=1 minutes; ONLY=ledger.bulk)
+bench: setup ## every figure beside its peers or its floor, results/bench.json (three quarters of an hour; QUICK=1 minutes; ONLY=ledger.bulk)
 	@$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(ONLY),--only $(ONLY)) $(if $(WORDS),--words "$(WORDS)")
 FAULTS ?= 200
 faults: setup ## kill, stop, cut and fill everything under load, then check that nothing was lost (FAULTS=200 SEED=7 LOG=1)

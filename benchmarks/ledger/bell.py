@@ -38,16 +38,8 @@ def sleeper(url: str, stop: Event, seen: "mp.Queue[tuple[int, int]]") -> None:
 
 async def _sleep(url: str, stop: Event, seen: "mp.Queue[tuple[int, int]]") -> None:
     connection = await psycopg.AsyncConnection.connect(url, autocommit=True)
-    rung, rings, rows = asyncio.Event(), 0, 0
+    rings = rows = 0
     bell = Bell(time.monotonic, listen_wait=0.02, poll=1.0)
-
-    def heard(_: object) -> None:
-        nonlocal rings
-        rings += 1
-        bell.ring()
-        rung.set()
-
-    connection.add_notify_handler(heard)
     cursor = await connection.execute("select switchyard.bell_channel('noop')")
     row = await cursor.fetchone()
     assert row is not None
@@ -66,13 +58,12 @@ async def _sleep(url: str, stop: Event, seen: "mp.Queue[tuple[int, int]]") -> No
             cursor = await connection.execute(f"select pg_try_advisory_lock{KEY}".encode())
             got = await cursor.fetchone()
             bell.arm(got=bool(got and got[0]))
-        rung.clear()
-        deadline = time.monotonic() + bell.wait()
-        while not rung.is_set() and time.monotonic() < deadline and not stop.is_set():
-            async for _ in connection.notifies(
-                timeout=max(0.0, min(deadline - time.monotonic(), 0.2)), stop_after=1
-            ):
-                pass
+        rung, deadline = False, time.monotonic() + bell.wait()
+        while not rung and time.monotonic() < deadline and not stop.is_set():
+            wait = max(0.0, min(deadline - time.monotonic(), 0.2))
+            async for _ in connection.notifies(timeout=wait, stop_after=1):
+                rung, rings = True, rings + 1
+                bell.ring()
     seen.put((rows, rings))
     await connection.close()
 
