@@ -50,12 +50,18 @@ def charts(content: Mapping[str, Any]) -> dict[str, list[tuple[str, float, str]]
 def _bar(y: int, name: str, value: float, unit: str, share: float) -> list[str]:
     colour = OURS if name.startswith(NAMES) else THEIRS
     width = max(1, round(BAR * share))
-    shown = f"{value:,.0f}" if value >= 100 else f"{value:,.2f}"
     return [
         f'<text x="{LABEL - 8}" y="{y + 14}" text-anchor="end">{escape(name)}</text>',
         f'<rect x="{LABEL}" y="{y + 3}" width="{width}" height="{ROW - 7}" rx="2" fill="{colour}"/>',
-        f'<text x="{LABEL + width + 6}" y="{y + 14}">{shown} {escape(unit)}</text>',
+        f'<text x="{LABEL + width + 6}" y="{y + 14}">{shown(value)} {escape(unit)}</text>',
     ]
+
+
+def shown(value: float) -> str:
+    """Short, and never nothing where there is something."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
 
 
 def _text(x: int, y: int, text: str, weight: str) -> str:

@@ -51,6 +51,14 @@ def test_what_is_published_comes_back_and_is_drawn(tmp_path: Path, monkeypatch: 
     assert [bar.get("fill") == picture.OURS for bar in bars] == [True, False, False, False]
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(122_997.4, "122,997"), (7.451, "7.45"), (0.113, "0.11"), (0.00121, "0.0012"), (0.0, "0")],
+)
+def test_a_bar_says_how_much(value: float, text: str) -> None:
+    assert picture.shown(value) == text
+
+
 def test_a_part_of_it_can_be_run() -> None:
     modules = [module for module, _ in bench.programme(False, [], None)]
     assert {"drain", "latency", "completion"} <= set(modules)
