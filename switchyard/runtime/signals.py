@@ -19,7 +19,8 @@ STOPPING = (signal.SIGTERM, signal.SIGINT)
 def handled(stop: Callable[[], None], reload: Callable[[], None] | None = None) -> Iterator[None]:
     """Inside, signals call `stop` once and `reload` as often as SIGHUP comes. Main thread only.
 
-    Both run between two steps of whatever the main thread does; without `reload`, SIGHUP is ignored.
+    Both run between two steps of whatever the main thread does, be it in the middle of a print: they must not
+    write to a stream of Python's. Without `reload`, SIGHUP is ignored.
     """
     asked = False
 

@@ -25,9 +25,10 @@ async def main():
 asyncio.run(main())
 """
 STUCK = """
+import os
 from switchyard.runtime.signals import handled
-with handled(lambda: print("stop", flush=True)):
-    print("up", flush=True)
+with handled(lambda: os.write(1, b"stop\\n")):
+    os.write(1, b"up\\n")
     while True:
         pass
 """
