@@ -1,6 +1,7 @@
 """The real parts that the tests stand on; tests/parts has one file a part."""
 
 import logging
+import os
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from functools import partial
@@ -24,6 +25,9 @@ from tests.parts.node import Node
 from tests.parts.pgbouncer import PgBouncer
 from tests.parts.postgres import COMMON, UNSAFE, Existing, Postgres, Server, binaries
 from tests.parts.versitygw import VersityGateway
+
+# What a program prints is held back where this is not set, as it is not for most users.
+os.environ.pop("PYTHONUNBUFFERED", None)
 
 # How long an example takes says more of the machine than of the code.
 settings.register_profile("switchyard", deadline=None, suppress_health_check=[HealthCheck.too_slow])

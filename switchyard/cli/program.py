@@ -4,6 +4,7 @@ A command's module is imported when the command is called, not to list it: the c
 database driver take half a second of processor, which nobody who asks for --help should pay.
 """
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pkgutil import resolve_name
@@ -56,6 +57,16 @@ def run(app: typer.Typer) -> None:
     except SwitchyardError as error:
         print(f"{app.info.name}: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+    finally:
+        _say_the_rest()
+
+
+def _say_the_rest() -> None:
+    """Where nobody reads any more, as on a closed terminal, the exit code stays; Python would make it 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _listed() -> None:

@@ -89,3 +89,22 @@ def test_completion_can_be_had_for_every_program(program: str) -> None:
     words = f"{sys.executable} -m {program} --show-completion; exit $?"
     shown = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=True).stdout
     assert f"_{program.upper()}_COMPLETE" in shown
+
+
+def test_an_exit_code_stands_where_nobody_reads_what_was_printed() -> None:
+    text = """
+import sys, typer
+from switchyard.cli.program import run
+app = typer.Typer(name="x")
+@app.command()
+def main() -> None:
+    print("to nobody")
+    sys.exit(130)
+run(app)
+"""
+    unread, written = os.pipe()
+    os.close(unread)
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    done = subprocess.run([sys.executable, "-c", text], stdout=written, env=environ, check=False)
+    os.close(written)
+    assert done.returncode == 130
