@@ -2,7 +2,8 @@
 
 One benchmark after the other, each a process of its own that brings its server and the peers beside us. At the
 end one table, results/bench.json (machine, commit, date, every figure, its goal and whether it is met) and
-results/bench.svg. All of it takes about three quarters of an hour on two cores, --quick a few minutes with figures that vary more.
+results/bench.svg. All of it takes about three quarters of an hour on two cores, --quick a few minutes with
+figures that vary more.
 With --only, the others' figures stay in the file as they were; each has the commit, date and load of its own run.
 """
 

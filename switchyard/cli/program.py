@@ -4,7 +4,6 @@ A command's module is imported when the command is called, not to list it: the c
 database driver take half a second of processor, which nobody who asks for --help should pay.
 """
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from pkgutil import resolve_name
@@ -15,6 +14,7 @@ from typer.core import TyperGroup
 
 from switchyard import __version__
 from switchyard.errors import SwitchyardError
+from switchyard.runtime.exit import say_the_rest
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
@@ -58,15 +58,7 @@ def run(app: typer.Typer) -> None:
         print(f"{app.info.name}: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     finally:
-        _say_the_rest()
-
-
-def _say_the_rest() -> None:
-    """Where nobody reads any more, as on a closed terminal, the exit code stays; Python would make it 120."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        say_the_rest()
 
 
 def _listed() -> None:

@@ -1,5 +1,7 @@
 """How every program of ours ends; the numbers are those of sysexits.h where it has one."""
 
+import os
+import sys
 from enum import IntEnum
 
 
@@ -12,3 +14,11 @@ class Exit(IntEnum):
     BAD_INPUT = 65
     TRANSIENT = 75
     CONFIG = 78
+
+
+def say_the_rest() -> None:
+    """Where nobody reads any more, as on a closed terminal, the exit code stays; Python would make it 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

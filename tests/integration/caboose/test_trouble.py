@@ -1,8 +1,9 @@
 """A death, a lost connection, a refusal between any two steps: nothing twice, nothing lost."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from psycopg import sql
@@ -21,9 +22,7 @@ from tests.waiting import until
 async def test_a_death_after_the_commit_leaves_only_the_forgetting(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    uuid = world.queued(world.submit())
-    path = world.exited(uuid, output={"n": 1})
-    (seen,) = world.source._scan()
+    uuid, path, seen = _ended(world)
     with monkeypatch.context() as patch:
         patch.setattr(world.completer._forgetter, "forget", _dies)
         with pytest.raises(KeyboardInterrupt):
@@ -39,9 +38,7 @@ async def test_a_death_after_the_commit_leaves_only_the_forgetting(
 async def test_a_death_before_the_commit_leaves_nothing_but_the_archive(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    uuid = world.queued(world.submit())
-    path = world.exited(uuid, output={"n": 1})
-    (seen,) = world.source._scan()
+    uuid, path, seen = _ended(world)
     with monkeypatch.context() as patch:
         patch.setattr(world.ledger, "insert_callbacks", _dies)
         with pytest.raises(KeyboardInterrupt):
@@ -75,9 +72,7 @@ async def test_a_database_that_fails_midway_repeats_only_what_is_not_settled(
 async def test_without_the_lease_nothing_is_recorded_and_everything_is_kept(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    uuid = world.queued(world.submit())
-    path = world.exited(uuid, output={"n": 1})
-    (seen,) = world.source._scan()
+    uuid, path, seen = _ended(world)
     with monkeypatch.context() as patch:
         patch.setattr(world.source, "in_charge", lambda: False)
         await world.tell(seen)
@@ -188,6 +183,14 @@ async def test_a_row_that_was_taken_away_is_written_anew(world: World) -> None:
     presence = Presence(uuid4(), world.ledger, world.config, world.means.metrics, serves=["run"])
     await presence.run_once()
     assert world.database.execute("select kind, state from switchyard.fleet") == [("caboose", "running")]
+
+
+def _ended(world: World) -> tuple[UUID, Path, Observation]:
+    """An action whose process has ended, where that is, and what is to be told of it."""
+    uuid = world.queued(world.submit())
+    path = world.exited(uuid, output={"n": 1})
+    (seen,) = world.source._scan()
+    return uuid, path, seen
 
 
 async def _away(*_: Any) -> Any:

@@ -104,7 +104,6 @@ run(app)
 """
     unread, written = os.pipe()
     os.close(unread)
-    environ = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    done = subprocess.run([sys.executable, "-c", text], stdout=written, env=environ, check=False)
+    done = subprocess.run([sys.executable, "-c", text], stdout=written, check=False)
     os.close(written)
     assert done.returncode == 130
