@@ -73,7 +73,7 @@ schema: setup ## write config/schema.json and docs/configuration-reference.md fr
 
 # What people without Java or Go run on moto instead, in part: the rest passes there too.
 ON_MOTO := tests/integration/store/test_s3.py tests/integration/caboose/test_sqs.py tests/integration/caboose/test_cirrus.py \
-  tests/integration/conductor/sqs
+  tests/integration/backends/sqs
 
 .PHONY: test test-unit test-integration test-acceptance test-cluster test-faults test-containers
 test: test-unit test-integration test-acceptance test-cluster test-faults test-containers ## the whole test suite

@@ -9,10 +9,10 @@ from itertools import islice
 from typing import Any
 
 from caboose.metrics import CabooseMetrics
-from caboose.source import Observation, Source
 from switchyard.config.schemas import JsonSchema
 from switchyard.errors import StoreMissing, StoreTooLarge
 from switchyard.places import Places
+from switchyard.sources import Observation, Source
 from switchyard.status import Status
 from switchyard.store import Store
 

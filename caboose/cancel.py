@@ -12,11 +12,11 @@ import psycopg
 
 from caboose.ledger import Event, Ledger, Thread
 from caboose.metrics import CabooseMetrics
-from caboose.source import Observation, Source
 from switchyard.errors import DatabaseUnavailable
 from switchyard.ledger.connect import connect
 from switchyard.ledger.queries import query
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
+from switchyard.sources import Observation, Source
 from switchyard.status import Status
 
 log = get_logger(__name__)

@@ -29,10 +29,10 @@ from caboose.keep import LATER, SOON, Keeper, Known
 from caboose.ledger import Event, Ledger, Thread
 from caboose.means import Means
 from caboose.record import End, NotInCharge
-from caboose.source import Beat, Notice, Observation, Seen, Source
 from switchyard.errors import SwitchyardError
 from switchyard.places import Places
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
+from switchyard.sources import Beat, Notice, Observation, Seen, Source
 from switchyard.status import Status
 
 log = get_logger(__name__)

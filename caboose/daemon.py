@@ -18,14 +18,14 @@ from caboose.metrics import CabooseMetrics
 from caboose.presence import Presence
 from caboose.reconcile import Reconcile
 from caboose.record import Recorder
-from caboose.sources.build import Served, build
+from caboose.served import Served, build
 from caboose.territory import Territory
 from caboose.timeouts import Timeouts
 from switchyard.config.config import Config
 from switchyard.execution import Shard
-from switchyard.runtime.health import HealthServer
-from switchyard.runtime.log import get_logger
-from switchyard.runtime.loop import Loop, Runner, run_together
+from switchyard.process.health import HealthServer
+from switchyard.process.log import get_logger
+from switchyard.process.loop import Loop, Runner, run_together
 from switchyard.store import open_store
 
 log = get_logger(__name__)

@@ -3,7 +3,7 @@
 from enum import Enum
 
 from caboose.ledger import Thread
-from caboose.source import Observation
+from switchyard.sources import Observation
 from switchyard.status import Status
 
 

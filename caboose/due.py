@@ -13,7 +13,7 @@ from caboose.means import Means
 from caboose.territory import Territory
 from switchyard.errors import SwitchyardError
 from switchyard.places import Places
-from switchyard.runtime.log import bound, get_logger
+from switchyard.process.log import bound, get_logger
 
 log = get_logger(__name__)
 

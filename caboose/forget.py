@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from caboose.ledger import Ledger
 from caboose.metrics import CabooseMetrics
-from caboose.source import Observation, Source
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
+from switchyard.sources import Observation, Source
 
 log = get_logger(__name__)
 

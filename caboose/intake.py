@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from uuid import UUID
 
-from caboose.source import Observation, Seen, Source
+from switchyard.sources import Observation, Seen, Source
 from switchyard.status import Status
 
 Key = tuple[UUID, int, Status | None]

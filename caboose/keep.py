@@ -7,10 +7,10 @@ from caboose.archive import Archived
 from caboose.inbox import Inbox
 from caboose.ledger import Thread
 from caboose.means import Means
-from caboose.source import Observation, Source
 from switchyard.config.schemas import JsonSchema
 from switchyard.errors import StoreError, SwitchyardError
-from switchyard.runtime.log import bound, get_logger
+from switchyard.process.log import bound, get_logger
+from switchyard.sources import Observation, Source
 
 log = get_logger(__name__)
 

@@ -12,11 +12,11 @@ from psycopg import errors as refusals
 from psycopg.rows import AsyncRowFactory, class_row, dict_row
 
 from caboose.callbacks import Ended, Planned
-from caboose.source import Beat, Observation
 from switchyard.errors import ConfigError, DatabaseUnavailable
 from switchyard.ledger import clean
 from switchyard.ledger.connect import connect
 from switchyard.ledger.queries import query
+from switchyard.sources import Beat, Observation
 from switchyard.status import Status
 
 Row = TypeVar("Row")

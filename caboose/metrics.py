@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry
 
-from switchyard.runtime.metrics import Metrics
+from switchyard.process.metrics import Metrics
 from switchyard.status import Status
 
 

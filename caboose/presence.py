@@ -11,7 +11,7 @@ from caboose.metrics import CabooseMetrics
 from switchyard import __version__
 from switchyard.config.config import Config
 from switchyard.errors import SwitchyardError
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 

@@ -13,9 +13,9 @@ from uuid import UUID
 
 from caboose.intake import Intake
 from caboose.ledger import HandedOver, Ledger
-from caboose.source import Observation, Source
 from switchyard.errors import Transient
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
+from switchyard.sources import Observation, Source
 from switchyard.status import Status
 
 log = get_logger(__name__)

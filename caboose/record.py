@@ -23,7 +23,7 @@ from caboose.retry import again_in
 from switchyard.config.config import Config
 from switchyard.errors import Transient
 from switchyard.places import STORED, Places, parameters_key
-from switchyard.runtime import tracing
+from switchyard.process import tracing
 from switchyard.status import Status
 from switchyard.store import Store
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from caboose.source import Source
 from switchyard.config.config import Config
 from switchyard.execution import Shard
+from switchyard.sources import Source
 
 SOURCED = frozenset({"argo", "cirrus", "local", "sqs"})
 

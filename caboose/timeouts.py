@@ -6,7 +6,7 @@ from caboose.ledger import Event, Ledger, Overdue
 from caboose.means import Means
 from caboose.territory import Territory
 from switchyard.config.units import format_duration
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 from switchyard.status import Status
 
 log = get_logger(__name__)

@@ -6,7 +6,7 @@ Its factor lives in this process alone and is never written down: a restart begi
 import re
 from collections.abc import Callable, Container, Sequence
 
-from switchyard.outcome import Failed, HandedOver, Outcome, Retry, Success
+from switchyard.handlers import Failed, HandedOver, Outcome, Retry, Success
 
 Matcher = Callable[[Retry | Failed], bool]
 

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from conductor.bell import Look
 from conductor.columns import BigInts, Ints, Uuids
-from conductor.handler import Work
 from conductor.session import Session
+from switchyard.handlers import Work
 from switchyard.ledger.queries import query
 
 CLAIM = query("conductor", "claim")

@@ -2,13 +2,13 @@
 
 import asyncio
 
-from conductor import handlers
-from conductor.handler import HandlerContext
+from conductor import handler_types
 from conductor.line import Line
 from conductor.metrics import ConductorMetrics
 from conductor.worker import Station, Worker
-from switchyard.config.actions.base import Action
-from switchyard.runtime.log import get_logger
+from switchyard.config.action import Action
+from switchyard.handlers import HandlerContext
+from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 
@@ -26,7 +26,7 @@ class Crew:
     ) -> None:
         self.name = name
         self._station = station
-        self._handler = handlers.build(name, action, context)
+        self._handler = handler_types.build(name, action, context)
         self._line = Line(name, action, self._handler, metrics)
         self._workers = [Worker(self._line, station) for _ in range(station.settings.workers)]
         self.tasks: list[asyncio.Task[None]] = []

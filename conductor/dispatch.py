@@ -7,14 +7,13 @@ from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
-from conductor.deadlines import Deadlines
-from conductor.handler import Draft, DraftingHandler, Handler, Work
 from conductor.keeping import Keeping
 from conductor.landed import Landed
 from conductor.prompt import Found
-from switchyard.outcome import Outcome, Retry
-from switchyard.runtime.log import bind, get_logger
-from switchyard.runtime.tracing import Step, span
+from switchyard.handlers import Draft, DraftingHandler, Handler, Outcome, Retry, Work
+from switchyard.process.deadline import Deadlines
+from switchyard.process.log import bind, get_logger
+from switchyard.process.tracing import Step, span
 
 log = get_logger(__name__)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from conductor.crew import Crew
 from conductor.desk import Desk
-from conductor.handler import HandlerContext
 from conductor.loops.lost import LostWorkers
 from conductor.loops.partitions import PartitionCare
 from conductor.loops.queue import QueueDepth
@@ -23,9 +22,10 @@ from conductor.worker import Station
 from switchyard.config.config import Config
 from switchyard.config.load import load
 from switchyard.errors import ConfigError, SwitchyardError
-from switchyard.runtime.health import HealthServer
-from switchyard.runtime.log import get_logger
-from switchyard.runtime.loop import Loop, Runner
+from switchyard.handlers import HandlerContext
+from switchyard.process.health import HealthServer
+from switchyard.process.log import get_logger
+from switchyard.process.loop import Loop, Runner
 from switchyard.store import open_store
 
 log = get_logger(__name__)

@@ -7,9 +7,9 @@ that takes too long, is told as it stands: what was done stays done.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-from conductor.handler import Draft
 from conductor.landed import Landed
-from switchyard.runtime.log import get_logger
+from switchyard.handlers import Draft
+from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from conductor.handler import Work
-from switchyard.outcome import Outcome
+from switchyard.handlers import Outcome, Work
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from conductor.breaker import Breaker, Matcher, all_of, by_error, by_status
 from conductor.bucket import Bucket
 from conductor.fleet import FleetBucket
-from conductor.handler import BatchHandler, Handler
 from conductor.metrics import ConductorMetrics
 from conductor.session import Session
 from conductor.verdict import Judge
-from switchyard.config.actions.base import Action
+from switchyard.config.action import Action
 from switchyard.config.breaker import Breaker as BreakerConfig
 from switchyard.config.breaker import BreakerPattern
-from switchyard.outcome import Outcome
-from switchyard.runtime.log import get_logger
+from switchyard.handlers import BatchHandler, Handler, Outcome
+from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 

@@ -1,6 +1,6 @@
 """What the conductor shows to Prometheus; the labels are action names, statuses and outcomes, all few."""
 
-from switchyard.runtime.metrics import Metrics
+from switchyard.process.metrics import Metrics
 
 
 class ConductorMetrics:

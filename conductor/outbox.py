@@ -8,16 +8,15 @@ from uuid import UUID
 import psycopg
 
 from conductor.claim import Claim, unlock
-from conductor.handler import Batch, BatchHandler, Work
 from conductor.landed import Landed
 from conductor.line import Line
 from conductor.registry import Registration
 from conductor.session import Session
 from conductor.settle import Row, rows_of, settle, settle_all
 from conductor.verdict import RUNNING
-from switchyard.outcome import Outcome, Retry
-from switchyard.runtime import tracing
-from switchyard.runtime.log import get_logger
+from switchyard.handlers import Batch, BatchHandler, Outcome, Retry, Work
+from switchyard.process import tracing
+from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 

@@ -15,10 +15,10 @@ import psycopg
 from conductor.bell import Look
 from conductor.claim import Claim, or_sever, work_of
 from conductor.columns import BigInts, Ints, Uuids
-from conductor.handler import Work
 from conductor.line import Line
 from conductor.session import Session
 from conductor.wire import Prepared, Sent
+from switchyard.handlers import Work
 from switchyard.ledger.queries import query
 
 CLAIM_ONE = query("conductor", "claim_one")

@@ -17,7 +17,7 @@ from conductor.session import Session, SessionLost
 from switchyard import __version__
 from switchyard.config.workers import Workers
 from switchyard.ledger.queries import query
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 

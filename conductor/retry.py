@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 from typing import Protocol
 
-from switchyard.outcome import Retry
+from switchyard.handlers import Retry
 
 LONGEST_ASKED = 86_400.0  # what another side may ask us to wait, however high its number
 

@@ -21,7 +21,7 @@ from conductor.columns import Floats, Ints, Texts, Uuids
 from conductor.session import Session
 from conductor.verdict import Verdict, poison
 from switchyard.ledger.queries import query
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 

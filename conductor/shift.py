@@ -16,7 +16,6 @@ from conductor.bell import Bell
 from conductor.claim import Claim, claim, claim_described, claim_orphans, unlock
 from conductor.columns import Uuids
 from conductor.dispatch import Flights
-from conductor.handler import Work
 from conductor.line import Line
 from conductor.outbox import Outbox
 from conductor.prompt import Prompt, named
@@ -25,9 +24,10 @@ from conductor.session import ROUND_TRIP_EVERY, Session
 from conductor.settle import Row, rows_of
 from conductor.verdict import Verdict
 from switchyard.config.conductor import Conductor
+from switchyard.handlers import Work
 from switchyard.ledger.queries import query
-from switchyard.runtime import tracing
-from switchyard.runtime.log import get_logger
+from switchyard.process import tracing
+from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 

@@ -4,8 +4,8 @@ import random
 from dataclasses import dataclass, field
 
 from conductor.retry import Again, Exhausted, Policy, after
+from switchyard.handlers import Failed, HandedOver, Invalid, Outcome, Retry, Success
 from switchyard.ledger import clean
-from switchyard.outcome import Failed, HandedOver, Invalid, Outcome, Retry, Success
 
 MAY_HAVE_BEEN_SENT = "may have been sent, and is never sent twice (at_most_once): "
 

@@ -18,8 +18,8 @@ from conductor.shift import Shift
 from switchyard.config.conductor import Conductor
 from switchyard.config.workers import Workers
 from switchyard.errors import ConfigError, SwitchyardError
-from switchyard.runtime.log import get_logger
-from switchyard.runtime.loop import Backoff
+from switchyard.process.log import get_logger
+from switchyard.process.loop import Backoff
 
 log = get_logger(__name__)
 

@@ -9,7 +9,7 @@ SwitchyardError                 1
 ├── Transient                  75  the same again may work later
 │   ├── DatabaseUnavailable    75
 │   └── ClusterUnreachable     75  the Kubernetes API gave no answer
-├── RefusedError                1  the Kubernetes API said no (switchyard/cluster/answer.py)
+├── RefusedError                1  the Kubernetes API said no (switchyard/backends/kubernetes/answer.py)
 └── StoreError                  1  the object store said no
     ├── StoreMissing            1  there is no such object
     ├── StoreUnavailable       75  also Transient: full disk, time-out, throttling
@@ -21,7 +21,7 @@ A program ends with the `exit_code` of what escapes it; `transient` says whether
 
 from typing import ClassVar
 
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 
 
 class SwitchyardError(Exception):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from structlog.contextvars import clear_contextvars
 
-from switchyard.runtime.redact import forget_secrets
+from switchyard.process.redact import forget_secrets
 from tests.parts import elasticmq as sqs_part
 from tests.parts import guardian, leaks, logs, prepare
 from tests.parts import moto as moto_part

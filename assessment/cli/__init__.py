@@ -13,7 +13,7 @@ from assessment.cli.run import run
 from assessment.cli.work import work
 from switchyard import __version__
 from switchyard.errors import SwitchyardError
-from switchyard.runtime.exit import Exit, say_the_rest
+from switchyard.process.exit import Exit, say_the_rest
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from assessment.cli.options import as_json
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 
 FOLDER = click.Path(path_type=Path)
 

@@ -40,7 +40,7 @@ def _bar() -> Iterator[Progress]:
 @contextmanager
 def _lines() -> Iterator[Progress]:
     """Log lines with the ids of the execution that this is a part of, if it is one."""
-    from switchyard.runtime.log import bound, configure  # noqa: PLC0415 - costs a tenth of a second
+    from switchyard.process.log import bound, configure  # noqa: PLC0415 - costs a tenth of a second
 
     configure()
     ids = {name: os.environ.get(f"SWITCHYARD_{name.upper()}") for name in ("correlation_id", "action_uuid")}
@@ -50,7 +50,7 @@ def _lines() -> Iterator[Progress]:
 
 def _line() -> Progress:
     """One line a second at most, the first and the last always."""
-    from switchyard.runtime.log import get_logger  # noqa: PLC0415
+    from switchyard.process.log import get_logger  # noqa: PLC0415
 
     log = get_logger("assessment")
     last = -EVERY

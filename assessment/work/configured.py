@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from assessment.work.settings import Settings, read
 from switchyard.errors import ConfigError
-from switchyard.runtime import log
+from switchyard.process import log
 
 if TYPE_CHECKING:
-    from switchyard.config.actions.sqs import SqsAction
+    from switchyard.backends.sqs.model import SqsAction
 
 
 def settings_of(config: Path | None, environ: Mapping[str, str]) -> Settings:
@@ -18,8 +18,8 @@ def settings_of(config: Path | None, environ: Mapping[str, str]) -> Settings:
     if config is None:
         log.configure()
         return read(environ)
+    from switchyard.backends.sqs.model import SqsAction  # noqa: PLC0415
     from switchyard.config import load  # noqa: PLC0415 - only where a configuration is given
-    from switchyard.config.actions.sqs import SqsAction  # noqa: PLC0415
 
     loaded = load(config)
     log.configure(json=loaded.log.json_lines, level=loaded.log.level)

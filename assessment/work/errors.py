@@ -2,9 +2,9 @@
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
 
-from switchyard.aws import code_of
+from switchyard.aws.client import code_of
 from switchyard.errors import SwitchyardError
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 
 _MISSING = {"QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue"}
 _CREDENTIALS = {

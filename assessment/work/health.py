@@ -18,7 +18,7 @@ from assessment.work.settings import Settings
 from assessment.work.state import State
 from assessment.work.verdict import Limits
 from switchyard.errors import AddressInUse, ConfigError
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 
 THREADS = 4
 STARTING = 60.0

@@ -14,7 +14,7 @@ from assessment.work.errors import FatalQueueError, transient
 from assessment.work.job import Job
 from assessment.work.queue import Message, WorkQueue
 from assessment.work.status import JobReport
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 
 TICK = 0.25
 BEAT = 10.0

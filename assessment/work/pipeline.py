@@ -20,7 +20,7 @@ from assessment.work.queue import Message, WorkQueue
 from assessment.work.settle import Settler
 from assessment.work.state import State
 from assessment.work.status import JobReport, Reporter
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 from switchyard.store import Store
 
 GIVING_BACK = 10.0

@@ -8,7 +8,7 @@ from assessment.work.context import Context
 from assessment.work.job import Job
 from assessment.work.outcome import Done, Failed, Outcome, Refused, Skipped
 from switchyard.errors import BadInput, StoreError, SwitchyardError
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 from switchyard.store import Store
 
 log = get_logger(__name__)

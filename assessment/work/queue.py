@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from assessment.work.errors import fatal, receipt_expired
 from assessment.work.settings import LONGEST_VISIBILITY
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from switchyard.errors import ConfigError
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 
 T = TypeVar("T")
 

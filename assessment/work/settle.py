@@ -13,7 +13,7 @@ from assessment.work.state import State
 from assessment.work.status import JobReport
 from assessment.work.wanted import END
 from switchyard.errors import StoreError
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 from switchyard.store import Store
 
 log = get_logger(__name__)

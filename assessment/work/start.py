@@ -16,8 +16,8 @@ from assessment.work.state import RUNNING, State, shared_state
 from assessment.work.status import Reporter, worker_name
 from assessment.work.verdict import Limits, overdue
 from assessment.work.worker import Worker
-from switchyard.runtime import signals
-from switchyard.runtime.exit import Exit
+from switchyard.process import signals
+from switchyard.process.exit import Exit
 from switchyard.store import open_store
 
 
@@ -34,7 +34,7 @@ def work(settings: Settings, workload: Workload) -> Exit:
 
 
 def assemble(settings: Settings, workload: Workload, state: State, stop: Stop) -> Worker:
-    from switchyard import aws  # noqa: PLC0415 - boto3 is not for the health process
+    from switchyard.aws import client as aws  # noqa: PLC0415 - boto3 is not for the health process
 
     client = aws.sqs(settings.endpoint, settings.region)
     queue = WorkQueue(client, settings.queue)

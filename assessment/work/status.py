@@ -13,7 +13,7 @@ from assessment.work.job import Job
 from assessment.work.outcome import Done, Refused
 from assessment.work.queue import WorkQueue
 from assessment.work.state import State
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 from switchyard.status import Status
 
 EVERY = 1.0

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import structlog
 
 from assessment.work.job import Job
-from switchyard.runtime.log import bound
+from switchyard.process.log import bound
 
 
 def between_jobs() -> None:

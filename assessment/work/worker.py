@@ -15,8 +15,8 @@ from assessment.work.queue import WorkQueue
 from assessment.work.settings import Settings
 from assessment.work.state import ERROR, RUNNING, STOPPED, State
 from assessment.work.status import Reporter
-from switchyard.runtime.exit import Exit
-from switchyard.runtime.log import get_logger
+from switchyard.process.exit import Exit
+from switchyard.process.log import get_logger
 
 RESERVE = 3.0
 """Seconds before the end of the grace in which a job that does not come to a step is given back."""

@@ -23,9 +23,9 @@ from benchmarks.completion.filling import fill, pour, submitted
 from benchmarks.completion.station import Station
 from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server
-from switchyard.argo.resource import workflows
-from switchyard.cluster.client import Cluster
-from switchyard.cluster.credentials import Credentials
+from switchyard.backends.argo.resource import workflows
+from switchyard.backends.kubernetes.client import Cluster
+from switchyard.backends.kubernetes.credentials import Credentials
 from switchyard.ledger.migrate import upgrade
 from tests.parts.argo import install_definitions
 from tests.parts.kubernetes import Cluster as Part

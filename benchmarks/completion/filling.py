@@ -6,8 +6,8 @@ from uuid import UUID
 
 import psycopg
 
-from switchyard.argo.resource import workflows
-from switchyard.cluster.client import Cluster
+from switchyard.backends.argo.resource import workflows
+from switchyard.backends.kubernetes.client import Cluster
 from tests.parts.kubernetes import Cluster as Part
 from tests.parts.workflow import workflow
 

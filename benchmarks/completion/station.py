@@ -9,8 +9,8 @@ from types import TracebackType
 import psycopg
 import yaml
 
-from caboose.lease import Lease
-from switchyard.cluster.client import Cluster
+from switchyard.backends.argo.lease import Lease
+from switchyard.backends.kubernetes.client import Cluster
 from tests.parts.kubernetes import Cluster as Part
 from tests.parts.process import Process
 

@@ -21,11 +21,10 @@ from uuid import uuid4
 from benchmarks.http.bare import Turn, bare_loop, receiver
 from benchmarks.http.webhook import CORRELATION, ENVIRONMENT, PARAMETERS, PARTNER, action
 from conductor.dispatch import Flights
-from conductor.handler import HandlerContext, Work
-from conductor.handlers.http import HttpHandler
 from conductor.landed import Landed
-from switchyard.config.actions.http import HttpAction
-from switchyard.outcome import Success
+from switchyard.backends.http.handler import HttpHandler
+from switchyard.backends.http.model import HttpAction
+from switchyard.handlers import HandlerContext, Success, Work
 from switchyard.store import open_store
 
 IN_FLIGHT = 50

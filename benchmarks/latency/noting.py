@@ -9,8 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from conductor.handler import Batch, HandlerContext, Work
-from switchyard.outcome import Outcome, Success
+from switchyard.handlers import Batch, HandlerContext, Outcome, Success, Work
 
 ENTRY_POINTS = """\
 [switchyard.handlers]

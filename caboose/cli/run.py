@@ -12,9 +12,9 @@ from switchyard.config.config import Config
 from switchyard.config.load import load
 from switchyard.errors import ConfigError
 from switchyard.execution import Shard
-from switchyard.runtime.log import configure, get_logger
-from switchyard.runtime.signals import handled_in_loop
-from switchyard.runtime.tracing import traced
+from switchyard.process.log import configure, get_logger
+from switchyard.process.signals import handled_in_loop
+from switchyard.process.tracing import traced
 
 log = get_logger(__name__)
 

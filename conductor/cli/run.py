@@ -10,9 +10,9 @@ import typer
 from conductor.engine import Engine
 from switchyard.cli.options import ConfigFile
 from switchyard.config.load import find, load
-from switchyard.runtime import log
-from switchyard.runtime.signals import handled_in_loop
-from switchyard.runtime.tracing import traced
+from switchyard.process import log
+from switchyard.process.signals import handled_in_loop
+from switchyard.process.tracing import traced
 
 ActionsOption = Annotated[
     str | None, typer.Option("--actions", help="Serve only these action names, separated by commas.")

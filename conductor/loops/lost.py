@@ -4,7 +4,7 @@ from conductor.desk import Desk
 from conductor.metrics import ConductorMetrics
 from switchyard.config.workers import Workers
 from switchyard.ledger.queries import query
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 

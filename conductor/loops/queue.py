@@ -3,7 +3,7 @@
 from conductor.desk import Desk
 from conductor.metrics import ConductorMetrics
 from switchyard.ledger.queries import query
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 

@@ -11,7 +11,7 @@ from conductor.verdict import Verdict
 from switchyard.config.config import Config
 from switchyard.errors import Transient
 from switchyard.ledger.queries import query
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 

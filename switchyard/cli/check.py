@@ -11,7 +11,7 @@ from switchyard.cli.summary import summary
 from switchyard.config.load import Loaded, inspect
 from switchyard.config.problems import InvalidConfig, Problem
 from switchyard.config.references import unresolved
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 
 
 def check(config: ConfigFile = None, as_json: AsJson = False) -> None:

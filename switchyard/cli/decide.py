@@ -14,7 +14,7 @@ from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import print_json, print_rows
 from switchyard.errors import BadInput
 from switchyard.ledger.queries import query
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 from switchyard.status import ENDS, Status
 
 Uuids = Annotated[

@@ -9,7 +9,7 @@ from switchyard.cli.database import config_or_default, connected
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import console, print_json
 from switchyard.ledger.doctor import examine
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 
 MARKS = {"good": ("ok", "green"), "warning": ("look", "yellow"), "bad": ("bad", "bold red")}
 

@@ -11,7 +11,7 @@ from switchyard.cli.output import print_json, print_rows
 from switchyard.config.units import parse_duration
 from switchyard.errors import BadInput
 from switchyard.ledger.queries import query
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 
 
 def partitions(

@@ -10,7 +10,7 @@ import typer
 from switchyard.cli.database import config_or_default, explained
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import print_json
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 
 
 def migrate(

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from switchyard import __version__
 from switchyard.errors import SwitchyardError
-from switchyard.runtime.exit import say_the_rest
+from switchyard.process.exit import say_the_rest
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 

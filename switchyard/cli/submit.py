@@ -19,7 +19,7 @@ from switchyard.errors import BadInput
 from switchyard.ledger.submission import Submission
 from switchyard.ledger.submit import submit as submit_one
 from switchyard.ledger.submit import submit_many
-from switchyard.runtime.tracing import traced
+from switchyard.process.tracing import traced
 
 FIELDS = {
     "action_name",

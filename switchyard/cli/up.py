@@ -13,7 +13,7 @@ import typer
 from switchyard.cli.database import connected, explained
 from switchyard.embedded import EmbeddedPostgres
 from switchyard.errors import ConfigError, DatabaseUnavailable
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 from switchyard.up.folder import Folder, alone, prepare, write_config
 from switchyard.up.programs import Programs, refuse_used_port
 from switchyard.up.results import Results, show

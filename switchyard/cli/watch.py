@@ -19,7 +19,7 @@ from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import cell, console, print_json
 from switchyard.errors import BadInput
 from switchyard.ledger.queries import query
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 
 
 def watch(

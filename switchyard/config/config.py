@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from switchyard.config.actions.by_type import AnyAction
+from switchyard.config.by_type import AnyAction
 from switchyard.config.caboose import Caboose
 from switchyard.config.conductor import Conductor
 from switchyard.config.database import Database

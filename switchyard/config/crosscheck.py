@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from pydantic import TypeAdapter, ValidationError
 
-from switchyard.config.actions.base import Action
-from switchyard.config.actions.http import HttpAction
+from switchyard.backends.http.model import HttpAction
+from switchyard.config.action import Action
 from switchyard.config.callbacks import Callback
 from switchyard.config.cycles import cycles
 from switchyard.config.nearest import nearest

@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from switchyard.config.actions.base import Action
-from switchyard.config.actions.by_type import AnyAction
+from switchyard.config.action import Action
+from switchyard.config.by_type import AnyAction
 from switchyard.config.callbacks import Callback
 from switchyard.config.config import Config
 from switchyard.config.workflows import TemplateName, Workflow

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from switchyard.config.actions.registry import BUILT_IN, brought, model_of
+from switchyard.backends.registry import BUILT_IN, brought, built_in, model_of
 from switchyard.config.config import Config
 from switchyard.config.problems import Path
 from switchyard.config.units import (
@@ -60,7 +60,7 @@ class _Published(GenerateJsonSchema):
 def json_schema() -> Schema:
     """The schema with the built-in types; it is committed, so it depends on nothing but the code."""
     schema = Config.model_json_schema(mode="validation", schema_generator=_Published)
-    for model in BUILT_IN.values():
+    for model in built_in().values():
         definition = schema["$defs"][model.__name__]
         definition["required"] = ["type", *definition.get("required", [])]
         definition["properties"]["type"].pop("default", None)
@@ -126,7 +126,7 @@ def _chosen(schema: Schema, data: Any, root: Schema) -> Schema:
 def _of_type(data: Any, root: Schema) -> Schema:
     name = data.get("type") if isinstance(data, dict) else None
     if isinstance(name, str) and name in BUILT_IN:
-        return dict(root["$defs"][BUILT_IN[name].__name__])
+        return dict(root["$defs"][built_in()[name].__name__])
     if isinstance(name, str) and name in brought():
         return _of_plugin(name)
     return {}

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from switchyard.config.actions.registry import BUILT_IN
+from switchyard.backends.registry import BUILT_IN, built_in
 from switchyard.config.published import Schema, json_schema
 from switchyard.config.units import DURATION_PATTERN, RATE_PATTERN, SIZE_PATTERN
 
@@ -55,7 +55,7 @@ def _of(name: str, schema: Schema) -> str:
 
 def _title(name: str) -> str:
     """`HttpAction` is shown as its type, `RetryPolicy` as two words."""
-    for kind, model in BUILT_IN.items():
+    for kind, model in built_in().items():
         if model.__name__ == name:
             return f"Action of type {kind}"
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
 from switchyard.errors import ConfigError
-from switchyard.runtime.redact import register_secret
+from switchyard.process.redact import register_secret
 
 PATTERN = r"^(env:[A-Za-z_][A-Za-z0-9_]*|file:/.+)$"
 LARGEST = 64 * 1024

@@ -35,8 +35,8 @@ from switchyard.embedded.postmaster import Postmaster, found_or_cleared, running
 from switchyard.embedded.sockets import socket_folder
 from switchyard.embedded.use import Use, alone
 from switchyard.errors import EmbeddedPostgresError
-from switchyard.runtime.log import get_logger
-from switchyard.runtime.redact import register_secret
+from switchyard.process.log import get_logger
+from switchyard.process.redact import register_secret
 
 _LARGEST_LOG = 16 << 20
 _LAST_WORDS = 8 << 10

@@ -19,7 +19,7 @@ from switchyard.errors import BadInput
 from switchyard.ledger.queries import query
 from switchyard.ledger.submission import Submission
 from switchyard.ledger.uuid7 import uuid7s
-from switchyard.runtime import tracing
+from switchyard.process import tracing
 
 CHUNK = 10_000
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from botocore.exceptions import ClientError
 
 from switchyard.errors import StoreError, StoreTooLarge, StoreUnavailable
-from switchyard.runtime.log import get_logger
+from switchyard.process.log import get_logger
 from switchyard.store.key import vet, vet_prefix
 from switchyard.store.s3_client import client, transfer
 from switchyard.store.s3_errors import code_of, explained, is_missing

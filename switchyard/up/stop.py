@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Self
 
-from switchyard.runtime.signals import handled
+from switchyard.process.signals import handled
 
 
 class Stop:

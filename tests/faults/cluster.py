@@ -3,7 +3,7 @@
 from contextlib import ExitStack, closing
 from typing import Any
 
-from switchyard.argo.resource import workflows
+from switchyard.backends.argo.resource import workflows
 from tests.cluster.flow.flows import single
 from tests.faults.flows import AGAIN, DONE, PATIENT, SORRY, TOLD
 from tests.faults.works import FINE, Work, hook

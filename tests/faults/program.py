@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 from tests.parts.clock import Clock
 from tests.parts.process import Process
 from tests.parts.proxy import Proxy

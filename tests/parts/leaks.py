@@ -16,7 +16,7 @@ import pytest
 from prometheus_client import generate_latest
 from psycopg import sql
 
-from switchyard.runtime import redact
+from switchyard.process import redact
 from tests.parts.database import Database
 
 SHORTEST = 8  # shorter ones are words that occur anyway

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from switchyard.runtime import otel, tracing
+from switchyard.process import otel, tracing
 
 
 @contextmanager

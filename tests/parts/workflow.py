@@ -4,7 +4,7 @@ import json
 from typing import Any
 from uuid import UUID
 
-from switchyard.argo.resource import API
+from switchyard.backends.argo.resource import API
 from switchyard.execution import ACTION_LABEL, MANAGED_BY_LABEL, SHARD_LABEL, bucket_of
 
 NODES = 8

@@ -14,11 +14,10 @@ from uuid import UUID
 
 import yaml
 
-from conductor.handler import HandlerContext, Work
-from conductor.handlers.local import LocalHandler
-from switchyard.config.actions.local import LocalAction
+from switchyard.backends.local.handler import LocalHandler
+from switchyard.backends.local.model import LocalAction
 from switchyard.config.load import load
-from switchyard.outcome import HandedOver
+from switchyard.handlers import HandedOver, HandlerContext, Work
 from switchyard.store import open_store
 from tests.parts.database import Database
 from tests.parts.ports import free_port

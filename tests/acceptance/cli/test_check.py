@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 from tests.acceptance.cli.spawning import switchyard
 from tests.acceptance.cli.terminal import on_terminal
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from switchyard.runtime.otel import span_id, trace_id
+from switchyard.process.otel import span_id, trace_id
 from tests.acceptance.conductor.counting import Counting
 from tests.acceptance.conductor.program import COMMAND, write
 from tests.parts.database import Database

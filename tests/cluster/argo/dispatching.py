@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-from conductor.handler import HandlerContext, Work
-from conductor.handlers.argo import ArgoHandler
-from switchyard.config.actions.argo import ArgoAction
+from switchyard.backends.argo.handler import ArgoHandler
+from switchyard.backends.argo.model import ArgoAction
 from switchyard.config.config import Config
+from switchyard.handlers import HandlerContext, Work
 from switchyard.store import open_store
 
 SUSPEND = {"entrypoint": "main", "templates": [{"name": "main", "suspend": {}}]}

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator, AsyncIterator
 
 import pytest
 
-from caboose.lease import Lease
-from switchyard.cluster.client import Cluster as Client
-from switchyard.cluster.credentials import Credentials
+from switchyard.backends.argo.lease import Lease
+from switchyard.backends.kubernetes.client import Cluster as Client
+from switchyard.backends.kubernetes.credentials import Credentials
 from tests.parts.kubernetes import Cluster
 from tests.parts.proxy import Proxy
 

@@ -8,12 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from conductor.handler import HandlerContext
-from conductor.handlers.argo_resume import ArgoResumeHandler
-from switchyard.argo.nodes import pack
-from switchyard.argo.resource import workflows
-from switchyard.config.actions.argo_resume import ArgoResumeAction
-from switchyard.outcome import Failed, Invalid, Retry, Success
+from switchyard.backends.argo.nodes import pack
+from switchyard.backends.argo.resource import workflows
+from switchyard.backends.argo.resume.handler import ArgoResumeHandler
+from switchyard.backends.argo.resume.model import ArgoResumeAction
+from switchyard.handlers import Failed, HandlerContext, Invalid, Retry, Success
 from tests.cluster.argo.dispatching import work
 from tests.cluster.argo.watching import eventually, submit
 from tests.cluster.flow.flows import APPROVAL

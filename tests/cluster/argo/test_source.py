@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from switchyard.argo.resource import workflows
+from switchyard.backends.argo.resource import workflows
 from switchyard.errors import Transient
 from switchyard.execution import Shard, name_of
 from switchyard.status import Status

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from conductor.handler import HandlerContext
-from conductor.handlers.argo import ArgoHandler
-from switchyard.argo.resource import workflows
-from switchyard.outcome import Failed, HandedOver, Invalid, Retry
+from switchyard.backends.argo.handler import ArgoHandler
+from switchyard.backends.argo.resource import workflows
+from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Retry
 from tests.cluster.argo.dispatching import SUSPEND, context, handler, work
 from tests.cluster.interceptor import Fault, Interceptor
 from tests.parts.argo import Argo

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from switchyard.argo.resource import workflows
+from switchyard.backends.argo.resource import workflows
 from switchyard.status import Status
 from tests.cluster.argo.test_source import AT_ONCE, WAIT, single
 from tests.cluster.argo.watching import Listener, eventually, listening, local_store, source, submit

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
-from caboose.lease import Lease
-from caboose.source import Observation
-from caboose.sources.argo.source import ArgoSource, Place
-from switchyard.argo.resource import API, workflows
-from switchyard.cluster.client import Cluster as Client
-from switchyard.cluster.credentials import Credentials
+from switchyard.backends.argo.lease import Lease
+from switchyard.backends.argo.resource import API, workflows
+from switchyard.backends.argo.source import ArgoSource, Place
+from switchyard.backends.kubernetes.client import Cluster as Client
+from switchyard.backends.kubernetes.credentials import Credentials
 from switchyard.execution import (
     ACTION_LABEL,
     MANAGED_BY_LABEL,
@@ -23,6 +22,7 @@ from switchyard.execution import (
     bucket_of,
     name_of,
 )
+from switchyard.sources import Observation
 from switchyard.status import Status
 from switchyard.store import Store, open_store
 from tests.parts.kubernetes import Cluster

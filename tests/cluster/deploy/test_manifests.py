@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from switchyard.argo.resource import workflows
+from switchyard.backends.argo.resource import workflows
 from tests.cluster.deploy.manifests import FOLDER, apply, built, containers, find
 from tests.cluster.flow.flows import FLOWS
 from tests.cluster.flow.yard import Yard

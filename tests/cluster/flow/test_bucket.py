@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from switchyard.argo.resource import workflows
+from switchyard.backends.argo.resource import workflows
 from tests.cluster.flow.yard import Yard
 from tests.parts.aws import AwsPart
 from tests.parts.database import Database

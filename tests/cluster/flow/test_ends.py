@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from switchyard.argo.resource import workflows
+from switchyard.backends.argo.resource import workflows
 from switchyard.execution import bucket_of
 from tests.cluster.flow.conftest import Yards
 from tests.cluster.flow.flows import FLOWS

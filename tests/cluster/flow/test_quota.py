@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from switchyard.argo.resource import workflows
+from switchyard.backends.argo.resource import workflows
 from tests.cluster.flow.conftest import Yards
 from tests.cluster.flow.flows import FLOWS
 from tests.cluster.interceptor import Interceptor

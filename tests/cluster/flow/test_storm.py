@@ -9,7 +9,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from switchyard.argo.resource import workflows
+from switchyard.backends.argo.resource import workflows
 from tests.cluster.flow.conftest import Yards
 from tests.cluster.flow.flows import FLOWS
 from tests.cluster.flow.yard import ENDED, Yard

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import yaml
 
-from switchyard.argo.resource import workflows
+from switchyard.backends.argo.resource import workflows
 from switchyard.store import Store, open_store
 from tests.parts.database import Database
 from tests.parts.kubernetes import Cluster

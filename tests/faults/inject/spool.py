@@ -4,7 +4,7 @@ import os
 import signal
 from pathlib import Path
 
-from switchyard.spool.record import EXIT, STARTED, read
+from switchyard.backends.local.spool.record import EXIT, STARTED, read
 from tests.faults.inject.strike import Heal, Missed, over
 from tests.faults.plan import Fault
 from tests.faults.yard import Yard

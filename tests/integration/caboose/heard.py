@@ -16,7 +16,7 @@ from caboose.means import Means
 from caboose.metrics import CabooseMetrics
 from caboose.reconcile import Reconcile
 from caboose.record import Recorder
-from caboose.sources.build import build
+from caboose.served import build
 from caboose.territory import Territory
 from switchyard.config.config import Config
 from switchyard.execution import WHOLE

@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import pytest
 
-from conductor.handler import HandlerContext, Work
-from conductor.handlers.prepare import Prepared, prepare
+from switchyard.backends.prepare import Prepared, prepare
+from switchyard.handlers import HandlerContext, Work
 from switchyard.places import Places
-from switchyard.runtime.otel import span_id, trace_id
+from switchyard.process.otel import span_id, trace_id
 from tests.integration.caboose.conftest import Worlds
 from tests.integration.caboose.world import World
 from tests.parts.spans import kept_spans

@@ -8,10 +8,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from caboose.source import Observation
-from caboose.sources.cirrus import CirrusSource
+from switchyard.backends.stepfunctions.source import CirrusSource
 from switchyard.errors import Transient
 from switchyard.places import Places
+from switchyard.sources import Observation
 from tests.integration.caboose.heard import Heard
 from tests.parts.aws import AwsPart
 from tests.parts.database import Database
@@ -182,7 +182,7 @@ async def test_without_a_queue_the_running_ones_are_listed_page_by_page(
     uuids = {steps.started("slow") for _ in range(3)}
     whole = source._client.list_executions  # type: ignore[union-attr]
     monkeypatch.setattr(source._client, "list_executions", lambda **asked: whole(**asked, maxResults=2))
-    monkeypatch.setattr("caboose.sources.cirrus.LIST_EVERY", 0.01)
+    monkeypatch.setattr("switchyard.backends.stepfunctions.source.LIST_EVERY", 0.01)
     seen = source.observations()
     listed = [await anext(seen) for _ in range(6)]
     assert {each.uuid for each in listed if isinstance(each, Observation)} == uuids, "and listed again"

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from caboose.source import Observation
+from switchyard.backends.local.spool import record
 from switchyard.places import Places
-from switchyard.spool import record
+from switchyard.sources import Observation
 from switchyard.status import Status
 from tests.integration.caboose.world import World
 

@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 
 from caboose.reconcile import Reconcile
-from caboose.source import Observation
 from switchyard.errors import Transient
+from switchyard.sources import Observation
 from tests.integration.caboose.conftest import Worlds
 from tests.integration.caboose.world import World
 

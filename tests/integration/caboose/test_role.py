@@ -11,7 +11,7 @@ from psycopg.conninfo import make_conninfo
 
 from caboose.presence import Presence
 from caboose.reconcile import Reconcile
-from caboose.source import Beat, Notice, Observation
+from switchyard.sources import Beat, Notice, Observation
 from switchyard.status import Status
 from tests.integration.caboose.conftest import Worlds
 from tests.parts.database import Database

@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from caboose.sources.queue import Queue
-from switchyard import aws
+from switchyard.aws import client as aws
+from switchyard.aws.queue import Queue
 from switchyard.errors import ConfigError, SwitchyardError, Transient
 from switchyard.places import Places
 from tests.integration.caboose.heard import Heard

@@ -7,10 +7,10 @@ from uuid import UUID
 import pytest
 
 from caboose import cancel
-from caboose.source import Observation
+from switchyard.backends.local.spool import record
 from switchyard.errors import Transient
 from switchyard.places import Places
-from switchyard.spool import record
+from switchyard.sources import Observation
 from switchyard.status import Status
 from tests.integration.caboose.world import World
 

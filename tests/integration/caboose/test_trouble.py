@@ -11,9 +11,9 @@ from psycopg import sql
 from caboose import cancel
 from caboose.presence import Presence
 from caboose.record import NotInCharge
-from caboose.source import Observation
 from switchyard.errors import DatabaseUnavailable, Transient
 from switchyard.places import Places
+from switchyard.sources import Observation
 from switchyard.status import Status
 from tests.integration.caboose.world import World
 from tests.waiting import until

@@ -18,15 +18,15 @@ from caboose.ledger import Ledger
 from caboose.means import Means
 from caboose.metrics import CabooseMetrics
 from caboose.record import Recorder
-from caboose.source import Seen, Source
-from caboose.sources.local import LocalSource
 from caboose.territory import Territory
 from caboose.timeouts import Timeouts
-from switchyard.config.actions.local import LocalAction
+from switchyard.backends.local.model import LocalAction
+from switchyard.backends.local.source import LocalSource
+from switchyard.backends.local.spool import folder, record
 from switchyard.config.config import Config
 from switchyard.execution import WHOLE, name_of
 from switchyard.places import Places
-from switchyard.spool import folder, record
+from switchyard.sources import Seen, Source
 from switchyard.store import Store, open_store
 from tests.parts.database import Database
 

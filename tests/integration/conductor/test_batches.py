@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from conductor.handler import Batch, BatchHandler
-from switchyard.outcome import Failed, HandedOver, Outcome, Retry, Success
+from switchyard.handlers import Batch, BatchHandler, Failed, HandedOver, Outcome, Retry, Success
 from tests.integration.conductor.yard import Script, Yard, ended_once, eventually
 
 pytestmark = pytest.mark.database

@@ -12,8 +12,8 @@ from conductor.columns import Uuids
 from conductor.opening import open_session
 from conductor.session import Session, SessionLost
 from switchyard.errors import DatabaseUnavailable
+from switchyard.handlers import Outcome, Success
 from switchyard.ledger import migrate
-from switchyard.outcome import Outcome, Success
 from tests.integration.conductor.yard import NAME, Script, Yard, ended_once, eventually
 from tests.parts.database import Database
 from tests.parts.postgres import Server

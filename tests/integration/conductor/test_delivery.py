@@ -12,7 +12,7 @@ import pytest
 
 from conductor.session import Session, SessionLost
 from conductor.verdict import MAY_HAVE_BEEN_SENT
-from switchyard.outcome import Retry
+from switchyard.handlers import Retry
 from tests.integration.conductor.yard import Script, Yard, ended_once, eventually
 
 pytestmark = pytest.mark.database

@@ -12,8 +12,8 @@ from conductor.opening import open_session, refuse_pooling
 from conductor.session import ANSWER_WITHIN, SessionLost
 from switchyard.config.workers import Workers
 from switchyard.errors import NotDirect
-from switchyard.outcome import Success
-from switchyard.runtime.loop import Backoff
+from switchyard.handlers import Success
+from switchyard.process.loop import Backoff
 from tests.integration.conductor.yard import NAME, Script, Yard, ended_once, eventually
 from tests.parts.pgbouncer import PgBouncer
 from tests.parts.proxy import Proxy

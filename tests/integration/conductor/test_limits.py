@@ -14,8 +14,8 @@ from conductor.loops.unknown import UnknownNames
 from switchyard.config.config import Config
 from switchyard.config.partitions import Partitions
 from switchyard.config.workers import Workers
-from switchyard.outcome import Outcome, Retry, Success
-from switchyard.runtime import tracing
+from switchyard.handlers import Outcome, Retry, Success
+from switchyard.process import tracing
 from tests.integration.conductor.yard import NAME, Script, Yard, eventually
 
 pytestmark = pytest.mark.database

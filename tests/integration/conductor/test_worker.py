@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from switchyard.outcome import Failed, HandedOver, Invalid, Outcome, Retry, Success
+from switchyard.handlers import Failed, HandedOver, Invalid, Outcome, Retry, Success
 from tests.integration.conductor.yard import Script, Yard, ended_once, eventually
 
 pytestmark = pytest.mark.database

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from conductor.handler import HandlerContext, Work
 from switchyard.config.config import Config
+from switchyard.handlers import HandlerContext, Work
 from switchyard.store import open_store
 
 

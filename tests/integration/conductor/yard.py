@@ -8,16 +8,15 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-from conductor.handler import Handler, HandlerContext, Work
-from conductor.handlers.noop import NoopHandler
 from conductor.line import Line
 from conductor.metrics import ConductorMetrics
 from conductor.registry import Identity
 from conductor.worker import Station, Worker
-from switchyard.config.actions.noop import NoopAction
+from switchyard.backends.noop.handler import NoopHandler
+from switchyard.backends.noop.model import NoopAction
 from switchyard.config.conductor import Conductor
 from switchyard.config.workers import Workers
-from switchyard.outcome import Outcome, Success
+from switchyard.handlers import Handler, HandlerContext, Outcome, Success, Work
 from tests.parts.database import Database
 
 NAME = "drill"

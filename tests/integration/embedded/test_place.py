@@ -20,7 +20,7 @@ from switchyard.embedded.account import Account, reachable
 from switchyard.embedded.explain import explained
 from switchyard.embedded.sockets import socket_folder
 from switchyard.errors import DatabaseUnavailable, EmbeddedPostgresError
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 from tests.integration.embedded.program import user_of
 from tests.parts.ports import free_port
 from tests.waiting import until

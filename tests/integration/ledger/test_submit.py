@@ -11,7 +11,7 @@ from switchyard.errors import BadInput
 from switchyard.ledger.connect import connect
 from switchyard.ledger.submission import Submission
 from switchyard.ledger.submit import submit, submit_async, submit_many
-from switchyard.runtime.otel import span_id, trace_id
+from switchyard.process.otel import span_id, trace_id
 from tests.integration.ledger.ledger import Ledger
 from tests.parts.spans import kept_spans
 

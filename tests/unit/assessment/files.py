@@ -12,7 +12,7 @@ import shapely
 
 from assessment.intake.accept import nutrient_sites
 from switchyard.errors import BadInput
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 from tests.unit.assessment.world import box
 
 GOOD: Mapping[str, Any] = {

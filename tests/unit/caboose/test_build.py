@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from caboose.sources.argo.source import ArgoSource
-from caboose.sources.build import Served, build
+from caboose.served import Served, build
+from switchyard.backends.argo.source import ArgoSource
 from switchyard.config.config import Config
 from switchyard.errors import ConfigError
 from switchyard.execution import Shard

@@ -6,7 +6,7 @@ import pytest
 
 from caboose.decide import Todo, decide
 from caboose.ledger import Thread
-from caboose.source import Observation
+from switchyard.sources import Observation
 from switchyard.status import ENDS, Status
 
 U = UUID("0190163d-8694-739b-aea5-966c26f8ad91")

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 
 from caboose.intake import Intake
-from caboose.source import Observation
-from caboose.sources.local import LocalSource
-from switchyard.config.actions.local import LocalAction
+from switchyard.backends.local.model import LocalAction
+from switchyard.backends.local.source import LocalSource
+from switchyard.sources import Observation
 from switchyard.status import Status
 
 U = UUID("0190163d-8694-739b-aea5-966c26f8ad91")

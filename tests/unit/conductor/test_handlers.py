@@ -7,13 +7,12 @@ from uuid import uuid4
 
 import pytest
 
-from conductor import handlers
+from conductor import handler_types as handlers
 from conductor.columns import Ints, Uuids
-from conductor.handler import Batch, BatchHandler, HandlerContext, Work
-from conductor.handlers.noop import NoopHandler
+from switchyard.backends.noop.handler import NoopHandler
 from switchyard.config.config import Config
 from switchyard.errors import ConfigError
-from switchyard.outcome import Success
+from switchyard.handlers import Batch, BatchHandler, HandlerContext, Success, Work
 from switchyard.store import open_store
 
 CONTEXT = HandlerContext(config=Config(), store=open_store("file:///nowhere"), secrets={})
@@ -37,7 +36,7 @@ async def test_noop_answers_for_one_and_for_many() -> None:
 
 
 def test_a_third_party_registers_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    registered(monkeypatch, "theirs", "conductor.handlers.noop:NoopHandler")
+    registered(monkeypatch, "theirs", "switchyard.backends.noop.handler:NoopHandler")
     assert isinstance(handlers.build("x", SimpleNamespace(type="theirs"), CONTEXT), NoopHandler)
 
 

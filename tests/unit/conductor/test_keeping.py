@@ -10,8 +10,7 @@ import pytest
 
 from conductor import keeping
 from conductor.dispatch import Flights
-from conductor.handler import Draft, Work
-from switchyard.outcome import Outcome, Success
+from switchyard.handlers import Draft, Outcome, Success, Work
 
 
 class Drafting:

@@ -2,12 +2,11 @@
 
 import pytest
 
-from conductor.handler import HandlerContext
-from conductor.handlers.noop import NoopHandler
 from conductor.line import Line
 from conductor.metrics import ConductorMetrics
-from switchyard.config.actions.noop import NoopAction
-from switchyard.outcome import Failed, Outcome, Retry, Success
+from switchyard.backends.noop.handler import NoopHandler
+from switchyard.backends.noop.model import NoopAction
+from switchyard.handlers import Failed, HandlerContext, Outcome, Retry, Success
 
 CONTEXT = HandlerContext(config=None, store=None, secrets={})
 QUOTA = Retry("x is forbidden: exceeded quota: team", detail={"status": 403})

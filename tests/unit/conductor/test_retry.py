@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conductor.retry import LONGEST_ASKED, Again, Exhausted, after, ceiling, is_last
-from switchyard.outcome import Retry
+from switchyard.handlers import Retry
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conductor.verdict import Judge
-from switchyard.outcome import Failed, HandedOver, Invalid, Outcome, Retry, Success
+from switchyard.handlers import Failed, HandedOver, Invalid, Outcome, Retry, Success
 from tests.unit.conductor.test_retry import Policy
 
 ENDS = [

@@ -2,7 +2,8 @@
 
 import pytest
 
-from switchyard.config import LocalAction, Problem
+from switchyard.backends.local.model import LocalAction
+from switchyard.config import Problem
 from tests.unit.config.reading import problems
 
 PARTS = """

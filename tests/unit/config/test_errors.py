@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from switchyard.backends.noop.model import NoopAction
 from switchyard.config import Config
-from switchyard.config.actions.noop import NoopAction
 from switchyard.config.breaker import Breaker, BreakerPattern
 from switchyard.config.load import load
 from switchyard.config.manifests import Manifest

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from switchyard.config import ArgoAction, Config, HttpAction, load
+from switchyard.backends.argo.model import ArgoAction
+from switchyard.backends.http.model import HttpAction
+from switchyard.config import Config, load
 from switchyard.status import Status
 
 OUTLINE = Path(__file__).parent / "outline.yaml"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from switchyard.config.actions import registry
+from switchyard.backends import registry
 from switchyard.config.published import installed_schema, json_schema
 from tests.unit.config.reading import problems, read
 

@@ -8,9 +8,9 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from switchyard.backends.registry import BUILT_IN
 from switchyard.cli.schema import as_text
 from switchyard.config import load
-from switchyard.config.actions.registry import BUILT_IN
 from switchyard.config.published import json_schema
 from switchyard.config.reference import reference
 from tests.unit.config.reading import problems

@@ -3,7 +3,7 @@
 import pytest
 from botocore.exceptions import ClientError, InvalidRegionError, ReadTimeoutError, SSLError
 
-from switchyard import aws
+from switchyard.aws import client as aws
 from switchyard.errors import BadInput, ConfigError, StoreError, SwitchyardError, Transient
 from switchyard.store import s3_client
 from switchyard.store.s3_errors import explained

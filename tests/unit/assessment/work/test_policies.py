@@ -22,8 +22,8 @@ from assessment.work.policy import failed
 from assessment.work.queue import Message, WorkQueue
 from assessment.work.state import State
 from assessment.work.status import JobReport, Reporter
-from caboose.sources.status_message import Report, WorkerReport, read
-from switchyard import aws
+from switchyard.aws import client as aws
+from switchyard.backends.sqs.status_message import Report, WorkerReport, read
 from switchyard.errors import BadInput, ConfigError, StoreError, StoreUnavailable, Transient
 from switchyard.store import Store, open_store
 

@@ -25,7 +25,7 @@ from assessment.work.queue import Message
 from assessment.work.state import ERROR, STOPPED
 from assessment.work.status import JobReport
 from assessment.work.worker import Worker
-from switchyard.runtime.exit import Exit
+from switchyard.process.exit import Exit
 from switchyard.store import Store, open_store
 from tests.unit.assessment.work.post import Post, worker
 

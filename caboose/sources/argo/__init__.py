@@ -1,1 +1,0 @@
-"""Argo Workflows, seen through the Kubernetes API."""

@@ -1,1 +1,0 @@
-"""What conductor and caboose both know of Argo's Workflow resource."""

@@ -1,0 +1,1 @@
+"""What speaks to AWS: client factory, error codes, one SQS queue."""

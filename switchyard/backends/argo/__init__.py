@@ -1,0 +1,1 @@
+"""Argo Workflows: creates Workflows whose names make every repetition harmless."""

@@ -1,0 +1,60 @@
+"""Dispatches a run to Argo."""
+
+from switchyard.backends.argo.manifest import manifest, template_of
+from switchyard.backends.argo.model import ArgoAction
+from switchyard.backends.argo.submit import Submission
+from switchyard.backends.argo.templates import Templates
+from switchyard.backends.kubernetes.answer import RefusedError
+from switchyard.backends.kubernetes.client import Cluster
+from switchyard.backends.kubernetes.credentials import Credentials
+from switchyard.backends.prepare import Prepared, prepare
+from switchyard.errors import ClusterUnreachable
+from switchyard.handlers import Failed, HandlerContext, Invalid, Outcome, Work
+
+
+class ArgoHandler:
+    """Creates Workflows, from a WorkflowTemplate or in place."""
+
+    def __init__(self, name: str, action: ArgoAction, context: HandlerContext) -> None:
+        self.name = name
+        self._action = action
+        self._context = context
+        credentials = Credentials(action.kubeconfig, action.context)
+        # A share of the dispatch's time each, so that a look can follow a create that timed out.
+        self._cluster = Cluster(credentials, timeout=max(1.0, action.timeout / 4))
+        self._templates = Templates(self._cluster, action.namespace, cluster_scope=action.cluster_scope)
+
+    async def start(self) -> None:
+        """Read the credentials; raises ConfigError where there are none."""
+        await self._cluster.start()
+
+    async def dispatch(self, work: Work, /) -> Outcome:
+        """Write the input, see that there is something to run, create the Workflow."""
+        prepared = await prepare(work, self._context)
+        if not isinstance(prepared, Prepared):
+            return prepared
+        try:
+            body = manifest(work, prepared, self._action)
+            template = template_of(prepared, self._action)
+        except ValueError as error:
+            return Invalid(str(error))
+        submission = Submission(self._cluster, self._action.namespace, work, body)
+        return await self._without_template(submission, template) or await submission.create()
+
+    async def _without_template(self, submission: Submission, template: str | None) -> Outcome | None:
+        """An outcome where the template is missing, or where that cannot be found out."""
+        if template is None:
+            return None
+        try:
+            missing = await self._templates.missing(template)
+        except ClusterUnreachable as error:
+            return await submission.in_doubt(str(error))
+        except RefusedError as error:
+            return await submission.refused(error)
+        if missing is None:
+            return None
+        return Failed(await submission.namespace_missing() or missing, {"status": 404})
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._cluster.close()

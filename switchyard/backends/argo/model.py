@@ -1,0 +1,49 @@
+"""`argo`: workflows on Argo, through the Kubernetes API."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from switchyard.backends.kubernetes.model import KubernetesAction
+from switchyard.config.model import Model
+from switchyard.config.names import KubernetesName
+from switchyard.config.units import Interval
+
+
+class Lease(Model):
+    """The Kubernetes Lease by which one caboose leads and another stands by."""
+
+    name: KubernetesName = "switchyard-caboose"
+    """The Lease's name, in the action's namespace; a shard's number is added."""
+    duration: Annotated[Interval, Field(ge=1)] = 8.0
+    """After so long without renewal a standby takes over."""
+
+
+class ArgoAction(KubernetesAction):
+    """Workflows that Argo runs, from a WorkflowTemplate or written in place."""
+
+    runs_workflows: ClassVar[bool] = True
+    takes_callbacks: ClassVar[bool] = False
+    template_of: ClassVar[str | None] = "WorkflowTemplate"
+    template_form: ClassVar[Any] = KubernetesName
+
+    type: Literal["argo"] = "argo"
+    template: KubernetesName | None = None
+    """The WorkflowTemplate of workflows that give none."""
+    cluster_scope: bool = False
+    """Whether templates are ClusterWorkflowTemplates."""
+    service_account: KubernetesName | None = None
+    """The service account that the workflows' pods run as."""
+    labels: Mapping[str, str] = {}
+    """Labels on every Workflow, beside ours."""
+    reconcile: Interval = 60.0
+    """How often what is open in the ledger is compared with what is in the cluster."""
+    vanished_after: Interval = 30.0
+    """How long a workflow may be missing from the cluster before it counts as failed."""
+    lease: Lease = Lease()
+    """Leader election among cabooses of one shard."""
+
+    @property
+    def default_template(self) -> str | None:
+        return self.template

@@ -1,0 +1,1 @@
+"""The argo_resume type: wakes a waiting Argo workflow."""

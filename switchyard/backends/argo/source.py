@@ -1,0 +1,154 @@
+"""Argo as a source: workflows of ours in one namespace, for one shard, under one lease."""
+
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from switchyard.backends.argo.informer import Change, Informer
+from switchyard.backends.argo.lease import Lease
+from switchyard.backends.argo.logs import archived_log
+from switchyard.backends.argo.observe import Handle, observe, phase_of
+from switchyard.backends.argo.resource import MANAGER, identity, workflows
+from switchyard.backends.kubernetes.answer import RefusedError
+from switchyard.backends.kubernetes.client import MERGE_PATCH, Cluster
+from switchyard.errors import Transient
+from switchyard.execution import MANAGED_BY_LABEL, SHARD_LABEL, WHOLE, Shard, name_of, parse_name
+from switchyard.sources import Observation
+from switchyard.store import Store
+
+REMEMBERED = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to look and for what."""
+
+    namespace: str
+    shard: Shard = WHOLE
+    manager: str = MANAGER
+
+    @property
+    def selector(self) -> str:
+        """Ours, and of our share."""
+        ours = f"{MANAGED_BY_LABEL}={self.manager}"
+        if self.shard.count == 1:
+            return ours
+        return f"{ours},{SHARD_LABEL} in ({','.join(map(str, self.shard.buckets))})"
+
+
+class ArgoSource:
+    """Observes, stops and deletes Workflows. Nothing that is not ours is ever touched."""
+
+    can_look = True
+
+    def __init__(self, cluster: Cluster, place: Place, store: Store, lease: Lease | None = None) -> None:
+        self.name = f"argo/{place.namespace}"
+        self._cluster = cluster
+        self._place = place
+        self._store = store
+        self._lease = lease
+        self._path = workflows(place.namespace)
+        self._informer = Informer(cluster, self._path, place.selector, phase_of)
+        self._forgotten: OrderedDict[str, None] = OrderedDict()  # by uid
+        self._deleting: set[str] = set()  # by name
+
+    async def start(self) -> None:
+        """Read the credentials; raises ConfigError where there are none."""
+        await self._cluster.start()
+
+    async def observations(self) -> AsyncIterator[Observation]:
+        """All that is there, then all changes; while another caboose holds the lease, nothing."""
+        changes = self._informer.changes
+        async for change in changes() if self._lease is None else self._lease.while_held(changes):
+            observation = self._observation(change)
+            if observation is not None:
+                yield observation
+
+    def answers_for(self, uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
+        """Of our share, while we hold the lease."""
+        return self._place.shard.owns(uuid) and self.in_charge()
+
+    def in_charge(self) -> bool:
+        """We hold the lease, or there is none."""
+        return self._lease is None or self._lease.held
+
+    def present(self, uuid: UUID, run: int) -> bool | None:
+        """From the informer's names, once it has seen all."""
+        return name_of(uuid, run) in self._informer if self._informer.synced else None
+
+    async def look(self, uuid: UUID, run: int) -> Observation | None:
+        """A consistent read, by name."""
+        workflow = await self._get(name_of(uuid, run))
+        return None if workflow is None else observe(workflow, self._place.manager)
+
+    async def log(self, observation: Observation) -> bytes | None:
+        """The archived log of the step that failed, where Argo keeps it in our bucket."""
+        return await archived_log(self._store, observation.handle and observation.handle.log)
+
+    async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
+        """Terminate it, unless it ended, is gone, or is not ours."""
+        workflow = await self._get(name_of(uuid, run))
+        if workflow is None or identity(workflow, self._place.manager) is None:
+            return
+        metadata = {"uid": workflow["metadata"]["uid"], "annotations": {"switchyard.dev/stopped": reason}}
+        body = {"metadata": metadata, "spec": {"shutdown": "Terminate"}}
+        await self._unless_gone("PATCH", f"{self._path}/{name_of(uuid, run)}", body)
+
+    async def forget(self, observation: Observation) -> None:
+        """Delete the very object that was observed, by its uid."""
+        handle: Handle | None = observation.handle
+        if handle is None:
+            return
+        options = {"preconditions": {"uid": handle.uid}, "propagationPolicy": "Background"}
+        # Before the delete: the watch may tell of it sooner than the answer does.
+        self._deleting.add(handle.name)
+        self._forgotten[handle.uid] = None
+        try:
+            await self._unless_gone("DELETE", f"{self._path}/{handle.name}", options)
+        except BaseException:
+            self._forgotten.pop(handle.uid, None)
+            raise
+        finally:
+            self._deleting.discard(handle.name)
+        self._informer.forget(handle.name)
+        if len(self._forgotten) > REMEMBERED:
+            self._forgotten.popitem(last=False)
+
+    async def ready(self) -> bool:
+        """A standby is ready; a leader once it has listed and while it hears from the API server."""
+        return not self.in_charge() or (self._informer.synced and self._informer.hearing)
+
+    async def close(self) -> None:
+        """Give the lease back at once, so that a standby need not wait."""
+        if self._lease is not None:
+            await self._lease.release()
+        await self._cluster.close()
+
+    def _observation(self, change: Change) -> Observation | None:
+        if change.item is None:
+            named = None if change.name in self._deleting else parse_name(change.name)
+            return None if named is None else Observation(*named, None)
+        if change.item["metadata"]["uid"] in self._forgotten:
+            return None
+        return observe(change.item, self._place.manager)
+
+    async def _get(self, name: str) -> dict[str, Any] | None:
+        try:
+            return await self._cluster.get(f"{self._path}/{name}")
+        except RefusedError as error:
+            if error.status == 404 and error.details.get("name") == name:
+                return None
+            raise Transient(str(error)) from error
+
+    async def _unless_gone(self, method: str, path: str, body: dict[str, Any]) -> None:
+        """404: it is gone. 409, or 422 to a patch: another bears its name now. Nothing is left to do."""
+        if not self.in_charge():
+            raise Transient("another caboose holds the lease")
+        content_type = MERGE_PATCH if method == "PATCH" else "application/json"
+        try:
+            await self._cluster.request(method, path, None, body, content_type)
+        except RefusedError as error:
+            if error.status not in (404, 409, 422):
+                raise Transient(str(error)) from error

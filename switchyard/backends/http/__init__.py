@@ -1,0 +1,1 @@
+"""Webhooks and API calls: request, send, answer, archive, safe against hostile peers."""

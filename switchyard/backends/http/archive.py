@@ -1,0 +1,77 @@
+"""Transcripts on their way to the object store, many in one object.
+
+A durable write of its own for every delivery costs more than the delivery. So those that wait are written in
+one go (conductor/keeping.py): alone, a transcript is one object; under load, what came during one write is
+the next object. An outcome is told only after its transcript is there. A store that fails or hangs costs the
+transcript, never the delivery: what was sent stays sent, and the event says why its transcript is missing.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from switchyard.errors import StoreError
+from switchyard.handlers import Work
+from switchyard.store import Store
+from switchyard.transcript import FIELD, transcript_key
+
+LARGEST_GROUP = 256
+LARGEST_BYTES = 8 * 2**20
+PATIENCE = 10.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What is to be written of one delivery, and the detail of its outcome, which will say where."""
+
+    work: Work
+    line: Callable[[], bytes]  # put together when it is written, many in one go: that is what keeps it cheap
+    detail: dict[str, Any]
+
+
+class Archive:
+    """Keeps transcripts."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def keep(self, transcripts: Iterable[Transcript]) -> None:
+        """Write them; their details say where they are, or why they are nowhere."""
+        await asyncio.gather(*(self._write(group, lines) for group, lines in _groups(transcripts)))
+
+    async def _write(self, group: Sequence[Transcript], lines: Sequence[bytes]) -> None:
+        first = group[0].work
+        key = transcript_key(first.uuid, first.run, first.attempt)
+        error = await self._error_in_writing(key, b"\n".join(lines))
+        for number, transcript in enumerate(group):
+            if error is None:
+                transcript.detail[FIELD] = {"key": key, "line": number}
+            else:
+                transcript.detail["transcript_error"] = error
+
+    async def _error_in_writing(self, key: str, data: bytes) -> str | None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await asyncio.to_thread(self._store.put, key, data)
+        except StoreError as error:
+            return str(error)[:300]
+        except TimeoutError:
+            return f"the object store did not answer within {PATIENCE:g} s"
+        return None
+
+
+def _groups(transcripts: Iterable[Transcript]) -> Iterator[tuple[list[Transcript], list[bytes]]]:
+    """As many as one object may hold, at least one."""
+    group: list[Transcript] = []
+    lines: list[bytes] = []
+    size = 0
+    for transcript in transcripts:
+        if len(group) >= LARGEST_GROUP or size >= LARGEST_BYTES:
+            yield group, lines
+            group, lines, size = [], [], 0
+        group.append(transcript)
+        lines.append(transcript.line())
+        size += len(lines[-1])
+    if group:
+        yield group, lines

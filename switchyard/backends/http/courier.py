@@ -1,0 +1,142 @@
+"""What every handler that speaks HTTP shares: send one request, draft its outcome, keep its transcript.
+
+An outcome's detail has `status` (where there was an answer), `error`, `seconds`, and where the transcript is;
+breakers look at the first two.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from switchyard.backends.http.answer import Answer
+from switchyard.backends.http.archive import Archive, Transcript
+from switchyard.backends.http.client import Client
+from switchyard.backends.http.fault import Fault
+from switchyard.backends.http.outbound import OutboundAction
+from switchyard.backends.http.outgoing import Outgoing
+from switchyard.backends.http.redact import masked
+from switchyard.backends.http.retry_after import retry_after
+from switchyard.backends.http.rules import Verdict
+from switchyard.backends.http.settings import client_for
+from switchyard.backends.http.transcript import transcript
+from switchyard.handlers import Draft, Failed, Invalid, Outcome, Retry, Success, Work
+from switchyard.store import Store
+
+LONGEST_DELAY = 86_400.0  # nobody may park an action for longer than a day
+OVERTIME = 2.0  # seconds; a delivery ends by its own limit, with a transcript, before conductor ends it
+_EXCERPT = 200
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and what came of it: an answer, or why there is none."""
+
+    request: Outgoing
+    began: float
+    seconds: float
+    answer: Answer | None = None
+    fault: Fault | None = None
+
+    @property
+    def unanswered(self) -> Verdict:
+        """What no answer means: an address that is not called is invalid, all else may work later."""
+        return "invalid" if self.fault is not None and self.fault.refused else "retry"
+
+
+class Courier:
+    """A client and an archive; opened by `start`, because certificates are read there."""
+
+    def __init__(self, action: OutboundAction, store: Store) -> None:
+        self._action = action
+        self._archive = Archive(store)
+        self._client: Client | None = None
+
+    async def start(self) -> None:
+        """Open the session."""
+        self._client = client_for(self._action)
+
+    async def close(self) -> None:
+        """Drop the connections."""
+        if self._client is not None:
+            await self._client.close()
+
+    async def carry(self, request: Outgoing) -> Exchange:
+        """Send it, once."""
+        assert self._client is not None, "start() opens the session"
+        exchange = Exchange(request, time.time(), time.perf_counter())
+        try:
+            exchange.answer = await self._client.send(request)
+        except Fault as fault:
+            exchange.fault = fault
+        exchange.seconds = time.perf_counter() - exchange.seconds
+        return exchange
+
+    def draft(self, work: Work, exchange: Exchange, judged: Verdict) -> Draft:
+        """The outcome, which may be told once the transcript of the exchange is durable."""
+        detail, error = _detail(exchange), None
+        outcome: Outcome = Success(detail)
+        if judged != "success":
+            error = detail["error"] = masked(_error(exchange), exchange.request.derived)
+            outcome = _unsuccessful(judged, exchange, error, detail)
+        return Draft(outcome, Transcript(work, lambda: self._line(work, exchange, error), detail))
+
+    async def conclude(self, drafts: Sequence[Draft]) -> None:
+        """Keep their transcripts."""
+        await self._archive.keep([draft.kept for draft in drafts])
+
+    async def told(self, drafted: Outcome | Draft) -> Outcome:
+        """The outcome of one, by itself."""
+        if not isinstance(drafted, Draft):
+            return drafted
+        await self.conclude([drafted])
+        return drafted.outcome
+
+    def _line(self, work: Work, exchange: Exchange, error: str | None) -> bytes:
+        return transcript(
+            work,
+            exchange.request,
+            exchange.answer,
+            error=error,
+            began=exchange.began,
+            seconds=exchange.seconds,
+            cut=self._action.limits.kept_body,
+        )
+
+
+def invalid(refusal: ValueError) -> Invalid:
+    """The outcome where nothing could be sent, because no request could be made."""
+    error = masked(str(refusal))
+    return Invalid(error, {"error": error})
+
+
+def _unsuccessful(judged: Verdict, exchange: Exchange, error: str, detail: dict[str, Any]) -> Outcome:
+    if judged == "retry":
+        sent = exchange.fault is None or exchange.fault.sent
+        return Retry(error, delay=_delay(exchange.answer), sent=sent, detail=detail)
+    return Failed(error, detail) if judged == "failed" else Invalid(error, detail)
+
+
+def _error(exchange: Exchange) -> str:
+    answer = exchange.answer
+    if answer is None:
+        return str(exchange.fault)
+    excerpt = " ".join(answer.text[: 4 * _EXCERPT].split())[:_EXCERPT]
+    said = f"answered {answer.status} {answer.reason[:80]}".rstrip()
+    return f"{said}: {excerpt}" if excerpt else said
+
+
+def _detail(exchange: Exchange) -> dict[str, Any]:
+    detail: dict[str, Any] = {"seconds": round(exchange.seconds, 6)}
+    if exchange.answer is not None:
+        detail["status"] = exchange.answer.status
+        if exchange.answer.fault is not None:
+            detail["answer"] = exchange.answer.fault
+    return detail
+
+
+def _delay(answer: Answer | None) -> float | None:
+    value = None if answer is None else answer.headers.get("retry-after")
+    delay = None if value is None else retry_after(value, datetime.now(UTC))
+    return None if delay is None else min(delay, LONGEST_DELAY)

@@ -1,0 +1,80 @@
+"""Why there is no answer, and whether anything may have reached the other side.
+
+Only what aiohttp raises before a connection stands is surely unsent: the look-up, the connect, the TLS
+handshake, and waiting for any of them. All else counts as sent: a byte may have left. The texts are ours,
+because aiohttp's repeat the URL with its secrets.
+"""
+
+import os
+import ssl
+
+import aiohttp
+from aiohttp.http import HttpProcessingError
+from yarl import URL
+
+from switchyard.backends.http.resolver import AddressError
+from switchyard.backends.http.url import UrlError
+
+
+class Interrupted(aiohttp.ClientError):
+    """The connection ended before the answer came."""
+
+
+class Fault(Exception):  # noqa: N818 - a fault of the other side, told as an outcome
+    """No answer. `refused`: we would not call this address; `sent`: something may have arrived there."""
+
+    def __init__(self, text: str, *, sent: bool, refused: bool = False) -> None:
+        super().__init__(text)
+        self.sent = sent
+        self.refused = refused
+
+
+EXPECTED = (aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError, ValueError)
+
+
+def fault_of(error: BaseException, url: URL, seconds: float) -> Fault:
+    """The fault that an error of aiohttp stands for."""
+    if isinstance(error, AddressError | UrlError):
+        return Fault(str(error), sent=False, refused=True)
+    if isinstance(
+        error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError | ssl.CertificateError
+    ):
+        return Fault(f"{url.host}:{url.port}: {_unconnected(error)}", sent=False)
+    if isinstance(error, aiohttp.InvalidURL):
+        return Fault("the URL cannot be called", sent=False, refused=True)
+    return Fault(f"{url.host}:{url.port}: {_unanswered(error, seconds)}", sent=True)
+
+
+def _unconnected(error: BaseException) -> str:
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        why = getattr(error.certificate_error, "verify_message", None) or "it cannot be verified"
+        return f"the certificate is not accepted: {why}"
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"the name cannot be resolved: {error.os_error.strerror or 'no address'}"
+    if isinstance(error, aiohttp.ClientConnectorSSLError):
+        return f"the TLS handshake failed: {getattr(error.os_error, 'reason', None) or 'no reason given'}"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        number = error.os_error.errno
+        return f"no connection: {os.strerror(number) if number else 'the other side hung up'}"
+    return "no connection within the connect time-out"
+
+
+def _unanswered(error: BaseException, seconds: float) -> str:
+    if isinstance(error, aiohttp.SocketTimeoutError):
+        return "nothing came for the read time-out"
+    if isinstance(error, TimeoutError):
+        return f"no answer within {seconds:g} s"
+    if isinstance(error, Interrupted | aiohttp.ClientOSError | aiohttp.ServerDisconnectedError):
+        return "the connection ended before the answer"
+    if isinstance(error, HttpProcessingError):
+        return f"the answer is no HTTP that can be read: {error.message.splitlines()[0][:120]}"
+    return f"the exchange failed ({type(error).__name__})"
+
+
+def broken_body(error: BaseException, seconds: float) -> str:
+    """Why a body that began did not end; its status stands all the same."""
+    if isinstance(error, aiohttp.SocketTimeoutError):
+        return "the body stopped for longer than the read time-out"
+    if isinstance(error, TimeoutError):
+        return f"the body did not end within {seconds:g} s"
+    return "the connection ended within the body"

@@ -1,0 +1,81 @@
+"""The http handler: an action becomes one request, and its answer one outcome.
+
+prepare -> send -> judge -> draft the outcome -> keep the transcript.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from switchyard.backends.http.answer import Answer
+from switchyard.backends.http.courier import OVERTIME, Courier, invalid
+from switchyard.backends.http.model import HttpAction
+from switchyard.backends.http.request import RequestTemplate
+from switchyard.backends.http.rules import Verdict, compiled, verdict
+from switchyard.backends.http.settings import authorization, secret_text, secret_texts
+from switchyard.backends.http.sign import Signer
+from switchyard.handlers import Draft, HandlerContext, Outcome, Work
+
+LONG_BODY = 32 * 1024  # expressions over more than this are looked at beside the loop
+
+
+class HttpHandler:
+    """Delivers webhooks and calls APIs."""
+
+    overtime = OVERTIME
+
+    def __init__(self, name: str, action: HttpAction, context: HandlerContext) -> None:
+        self.name = name
+        self._rules = tuple(compiled(rule) for rule in action.responses)
+        self._reads_body = any(rule.reads_body for rule in self._rules)
+        self._request = request_template(action, context)
+        self._courier = Courier(action, context.store)
+
+    async def start(self) -> None:
+        """Open the session; certificates are read here."""
+        await self._courier.start()
+
+    async def close(self) -> None:
+        """Drop the connections."""
+        await self._courier.close()
+
+    async def dispatch(self, work: Work, /) -> Outcome:
+        """Deliver it once, and say what came of it."""
+        return await self._courier.told(await self.draft(work))
+
+    async def conclude(self, drafts: Sequence[Draft], /) -> None:
+        """Keep their transcripts."""
+        await self._courier.conclude(drafts)
+
+    async def draft(self, work: Work, /) -> Outcome | Draft:
+        """Deliver it once; its transcript is not kept yet."""
+        try:
+            request = self._request.prepare(work, time.time())
+        except ValueError as refusal:
+            return invalid(refusal)
+        exchange = await self._courier.carry(request)
+        judged = exchange.unanswered if exchange.answer is None else await self._judged(exchange.answer)
+        return self._courier.draft(work, exchange, judged)
+
+    async def _judged(self, answer: Answer) -> Verdict:
+        if self._reads_body and len(answer.body) > LONG_BODY:
+            return await asyncio.to_thread(verdict, self._rules, answer)
+        return verdict(self._rules, answer)
+
+
+def request_template(action: HttpAction, context: HandlerContext) -> RequestTemplate:
+    """The compiled request; ConfigError where it can never work."""
+    written = action.request
+    signing = () if written.sign is None else [secret_text(secret) for secret in written.sign.secrets]
+    return RequestTemplate(
+        method=written.method,
+        url=written.url,
+        headers=written.headers,
+        body=written.body,
+        secrets=secret_texts(context.secrets),
+        authorization=authorization(action.auth),
+        signer=Signer(signing) if signing else None,
+        correlation_header=context.config.correlation_header,
+        largest_body=action.limits.request_body,
+        largest_headers=action.limits.headers,
+    )

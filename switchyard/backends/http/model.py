@@ -1,0 +1,102 @@
+"""`http`: one request to a webhook or an API; its answer is the outcome."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from switchyard.backends.http.outbound import OutboundAction
+from switchyard.config.codes import StatusCodes, parse_codes
+from switchyard.config.expressions import JsonPath, Regex
+from switchyard.config.model import Model
+from switchyard.config.names import HeaderName
+from switchyard.config.problems import Path
+from switchyard.config.secrets import Secret
+from switchyard.config.templates import SecretTemplate, TemplatedJson, texts_of
+
+SENSITIVE = frozenset(
+    {"authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token", "api-key"}
+)
+_USERINFO = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#{]*@")
+
+
+def check_url(text: str) -> str:
+    """A template of an address that holds no literal password."""
+    if _USERINFO.match(text):
+        raise ValueError("an address must hold no user or password: use auth, with secrets by reference")
+    return text
+
+
+class Sign(Model):
+    """Signing by Standard Webhooks: id, timestamp, one signature for each secret."""
+
+    secrets: Annotated[tuple[Secret, ...], Field(min_length=1, max_length=10)]
+    """The keys, the newest first; several at once while they are rotated."""
+
+
+class Request(Model):
+    """What is sent. Every text is a Jinja2 template over parameters, action and secrets."""
+
+    method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = "POST"
+    """The HTTP method."""
+    url: Annotated[SecretTemplate, AfterValidator(check_url)]
+    """Where to."""
+    headers: Mapping[HeaderName, SecretTemplate] = {}
+    """Headers beside those that are always sent."""
+    body: TemplatedJson = None
+    """The JSON body; a text that is one template keeps the JSON type of its value."""
+    sign: Sign | None = None
+    """Sign the request by Standard Webhooks."""
+
+    @model_validator(mode="after")
+    def _no_literal_credentials(self) -> Self:
+        for name, value in self.headers.items():
+            if name.lower() in SENSITIVE and "secrets" not in value and "parameters" not in value:
+                raise ValueError(f'the header {name} holds a secret: write it like "{{{{ secrets.name }}}}"')
+        return self
+
+
+class ResponseRule(Model):
+    """One rule for answers; all that is given must match. The first rule that matches decides."""
+
+    status: StatusCodes | None = None
+    """Status codes, like 200-299 or [408, 429, 500-599]; without it, any."""
+    path: JsonPath | None = None
+    """A JSONPath into the answer's body; it matches where it finds something."""
+    matches: Regex | None = None
+    """A regular expression searched for in what `path` finds, or in the whole body."""
+    outcome: Literal["success", "retry", "failed"]
+    """What such an answer means."""
+
+    @property
+    def catches_all(self) -> bool:
+        """Whether no answer gets past it."""
+        return self.status is None and self.path is None and self.matches is None
+
+
+DEFAULT_RESPONSES = (
+    ResponseRule(status=parse_codes(["200-299"]), outcome="success"),
+    ResponseRule(status=parse_codes([408, 425, 429, "500-599"]), outcome="retry"),
+    ResponseRule(outcome="failed"),
+)
+
+
+class HttpAction(OutboundAction):
+    """A request to a webhook or an API."""
+
+    answers_itself: ClassVar[bool] = True
+
+    type: Literal["http"] = "http"
+    request: Request
+    """What is sent."""
+    responses: Annotated[tuple[ResponseRule, ...], Field(min_length=1)] = DEFAULT_RESPONSES
+    """What an answer means. Without rules: 200-299 success, 408, 425, 429, 500-599 retry, others failed."""
+
+    def templates(self) -> Iterator[tuple[Path, str]]:
+        """Where its templates are, and what they say."""
+        yield ("request", "url"), self.request.url
+        for name, text in self.request.headers.items():
+            yield ("request", "headers", name), text
+        for text in texts_of(self.request.body):
+            yield ("request", "body"), text

@@ -1,0 +1,101 @@
+"""What http and stac share: where a request may go, how long, how large, and with which credentials."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from switchyard.config.action import Action
+from switchyard.config.model import Model
+from switchyard.config.names import Host, LocalPath, Network
+from switchyard.config.secrets import Secret
+from switchyard.config.units import Interval, Size
+
+
+class Timeouts(Model):
+    """The parts of a request's time; what is not given is bounded by the action's `timeout` alone."""
+
+    connect: Interval = 5.0
+    """Until the connection stands, TLS included."""
+    read: Interval | None = None
+    """Between two pieces of the answer."""
+    total: Interval | None = None
+    """The whole exchange; at most the action's `timeout`, which is also its default."""
+
+
+class Limits(Model):
+    """How large a request and its answer may be."""
+
+    request_body: Annotated[Size, Field(ge=1)] = 1024 * 1024
+    """The largest body that is sent."""
+    response_body: Annotated[Size, Field(ge=1)] = 1024 * 1024
+    """What is read of the answer's body; the rest is left unread."""
+    headers: Annotated[Size, Field(ge=256)] = 16 * 1024
+    """The largest set of headers, sent or received."""
+    kept_body: Size = 16 * 1024
+    """How much of each body is kept in the store for `switchyard show`."""
+
+
+class Tls(Model):
+    """Whom to trust, and who we are. Certificates are always verified."""
+
+    ca: LocalPath | None = None
+    """A file of certificates to trust instead of the system's."""
+    certificate: Secret | None = None
+    """Our certificate (PEM), for mutual TLS."""
+    key: Secret | None = None
+    """The key of our certificate (PEM)."""
+
+    @model_validator(mode="after")
+    def _paired(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("mutual TLS needs both certificate and key")
+        return self
+
+
+class Auth(Model):
+    """Credentials by reference: a bearer token, or a user with a password."""
+
+    bearer: Secret | None = None
+    """Sent as `Authorization: Bearer …`."""
+    user: str | None = None
+    """The user of HTTP basic authentication."""
+    password: Secret | None = None
+    """The password of HTTP basic authentication."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.user is None) != (self.password is None):
+            raise ValueError("basic authentication needs both user and password")
+        if (self.bearer is None) == (self.user is None):
+            raise ValueError("give either bearer, or user and password")
+        return self
+
+
+class OutboundAction(Action):
+    """An action that speaks HTTP with the outside."""
+
+    timeouts: Timeouts = Timeouts()
+    """Finer limits on time, within `timeout`."""
+    limits: Limits = Limits()
+    """Limits on size."""
+    allow_networks: tuple[Network, ...] = ()
+    """Private networks that requests may reach all the same, like 10.20.0.0/16."""
+    allow_hosts: tuple[Host, ...] = ()
+    """Hosts that may be called although their address is private; `*.example` stands for all below it."""
+    redirects: Annotated[int, Field(ge=0, le=10)] = 0
+    """How many redirects are followed; each address is vetted like the first."""
+    tls: Tls = Tls()
+    """Trust and mutual TLS."""
+    auth: Auth | None = None
+    """Credentials for every request."""
+
+    @property
+    def total_timeout(self) -> float:
+        """Seconds that one exchange may take."""
+        return self.timeout if self.timeouts.total is None else self.timeouts.total
+
+    @model_validator(mode="after")
+    def _within_timeout(self) -> Self:
+        if self.timeouts.total is not None and self.timeouts.total > self.timeout:
+            raise ValueError("timeouts.total is longer than timeout: raise timeout or lower total")
+        return self

@@ -1,0 +1,135 @@
+"""From an action to its request: rendered, checked, signed, and a second form for people.
+
+Whatever was made from a secret is either not shown (a header), shown as rendered with masks in the place of
+the secrets (the URL and the body), or masked wherever it comes back (an answer that repeats it).
+"""
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from switchyard.backends.http.headers import HeaderTemplates
+from switchyard.backends.http.names import Naming
+from switchyard.backends.http.outgoing import Outgoing
+from switchyard.backends.http.sign import Signer
+from switchyard.backends.http.template import FAULTS, Names, Template, TemplateFaultError, reason
+from switchyard.backends.http.url import UrlError, parse_url, shown
+from switchyard.config.sandbox import as_json
+from switchyard.handlers import Work
+from switchyard.process.redact import MASK
+
+_TEXT, _JSON = "text/plain; charset=utf-8", "application/json"
+_PLAIN = re.compile(r"[\x21-\x24\x26-\x7e]+")
+_URL_SAFE = "!#$&'()*+,/:;=?@%~"
+
+
+class RequestError(ValueError):
+    """These parameters make no request; the text says why, without values."""
+
+
+class RequestTemplate:
+    """What an action's configuration says of its requests, compiled once."""
+
+    def __init__(
+        self,
+        *,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: Any,
+        secrets: Mapping[str, str],
+        authorization: str | None = None,
+        signer: Signer | None = None,
+        correlation_header: str | None = None,
+        largest_body: int = 2**20,
+        largest_headers: int = 16 * 2**10,
+    ) -> None:
+        self._method = method.upper()
+        self._url = Template(url, "request.url")
+        self._body = None if body is None else Template(body, "request.body")
+        signed = signer is not None
+        self._headers = HeaderTemplates(headers, secrets, authorization=authorization, signed=signed)
+        self._naming = Naming([self._url, *self._headers.varying, *([self._body] if self._body else [])])
+        self._secrets, self._masked = dict(secrets), dict.fromkeys(secrets, MASK)
+        self._signer, self._correlation_header = signer, correlation_header
+        self._largest_body, self._largest_headers = largest_body, largest_headers
+
+    def prepare(self, work: Work, now: float) -> Outgoing:
+        """The request of one attempt. A ValueError says why these parameters make none."""
+        names = self._naming(work, self._secrets)
+        text = self._url.render(names)
+        if not isinstance(text, str):
+            raise UrlError("request.url: the URL is no text")
+        headers = self._headers.render(names)
+        request = Outgoing(str(work.uuid), self._method, parse_url(text), headers, self._headers.private)
+        request.derived = [headers[name] for name in self._headers.from_secrets]
+        if request.url.raw_user is not None:
+            self._add_userinfo(request)
+        if self._body is not None:
+            self._add_body(request, self._body, names)
+        self._add_identity(request, work, now)
+        self._add_shown(request, work)
+        size = sum(map(len, headers.values())) + 40 * len(headers)
+        if size > self._largest_headers:
+            raise RequestError(f"the headers have about {size} bytes, at most {self._largest_headers} go out")
+        return request
+
+    def _add_userinfo(self, request: Outgoing) -> None:
+        """Credentials in a URL go out as Basic authorization, and nowhere else."""
+        if "authorization" in self._headers.names:
+            raise UrlError("the URL holds credentials, and there is an Authorization header too")
+        user, password = request.url.user or "", request.url.password or ""
+        encoded = base64.b64encode(f"{user}:{password}".encode()).decode()
+        request.derived += [encoded, password or user]
+        request.headers["Authorization"] = f"Basic {encoded}"
+        request.url = request.url.with_user(None)
+
+    def _add_body(self, request: Outgoing, template: Template, names: Names) -> None:
+        value, request.body = _encoded(template, names)
+        size = len(request.body)
+        if size > self._largest_body:
+            raise RequestError(f"request.body: it has {size} bytes, at most {self._largest_body} go out")
+        if template.secret and isinstance(value, str):
+            request.derived.append(value)
+        if "content-type" not in self._headers.names:
+            request.headers["Content-Type"] = _TEXT if isinstance(value, str) else _JSON
+
+    def _add_identity(self, request: Outgoing, work: Work, now: float) -> None:
+        if self._correlation_header and work.correlation_id:
+            text = work.correlation_id[:256]
+            plain = _PLAIN.fullmatch(text)
+            request.headers[self._correlation_header] = text if plain else quote(text, "", errors="replace")
+        if self._signer is not None:
+            request.headers |= self._signer.headers(request.uuid, int(now), request.body)
+
+    def _add_shown(self, request: Outgoing, work: Work) -> None:
+        request.shown_url, request.shown_body = shown(request.url), request.body
+        if not self._shows_secrets:
+            return
+        names = self._naming(work, self._masked)
+        if self._url.secret:
+            request.shown_url = _shown_url(self._url, names, request)
+        if self._body is not None and self._body.secret:
+            request.shown_body = _encoded(self._body, names)[1]
+
+    @property
+    def _shows_secrets(self) -> bool:
+        return self._url.secret or (self._body is not None and self._body.secret)
+
+
+def _shown_url(template: Template, names: Names, request: Outgoing) -> str:
+    """The URL with masks for secrets; only where it leads, if the masks make no URL."""
+    try:
+        return shown(parse_url(quote(str(template.render(names)), safe=_URL_SAFE)))
+    except ValueError:
+        return f"{request.url.scheme}://…"
+
+
+def _encoded(template: Template, names: Names) -> tuple[Any, bytes]:
+    value = template.render(names)
+    try:
+        return value, (value if isinstance(value, str) else as_json(value)).encode()
+    except FAULTS as fault:
+        raise TemplateFaultError(f"{template.where}: {reason(fault)}") from None

@@ -1,0 +1,1 @@
+"""Local executions: a supervised, detached process in a spool folder."""

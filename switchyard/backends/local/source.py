@@ -1,0 +1,180 @@
+"""The spool of this host as a source: the exit file is the end; a process that died without one failed."""
+
+import asyncio
+import json
+import signal
+import time
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from switchyard.backends.local.model import LocalAction
+from switchyard.backends.local.spool import folder, owner, record
+from switchyard.backends.local.spool.folder import Execution
+from switchyard.backends.local.spool.state import Life, State, look, stop
+from switchyard.execution import WHOLE, Shard, name_of
+from switchyard.process.exit import Exit
+from switchyard.sources import Observation
+from switchyard.status import Status
+
+EVERY = 0.25
+TELL_AGAIN = 10.0
+TAIL = 4096
+
+
+class LocalSource:
+    """Looks through the spool several times a second; what ended is told again until it is forgotten."""
+
+    can_look = True
+
+    def __init__(self, action: LocalAction, shard: Shard = WHOLE) -> None:
+        self.name = f"local {action.spool}"
+        self._root = action.spool
+        self._shard = shard
+        self._spool_id = ""
+        self._told: dict[str, tuple[Life, float]] = {}
+
+    async def start(self) -> None:
+        """Claim the spool for this host, and finish removals that a death interrupted."""
+        self._spool_id = await asyncio.to_thread(owner.claim, self._root)
+        await asyncio.to_thread(folder.sweep, self._root)
+
+    async def observations(self) -> AsyncIterator[Observation]:
+        """What is new at each look; a look takes at most a tenth of the time."""
+        while True:
+            began = time.monotonic()
+            for seen in await asyncio.to_thread(self._scan):
+                yield seen
+            await asyncio.sleep(max(EVERY, 10 * (time.monotonic() - began)))
+
+    def answers_for(self, uuid: UUID, handed: Mapping[str, Any], /) -> bool:
+        """Of our spool: another host's processes are not ours to miss."""
+        return handed.get("spool") == self._spool_id and self._shard.owns(uuid)
+
+    def in_charge(self) -> bool:
+        """The spool is this host's."""
+        return True
+
+    def present(self, uuid: UUID, run: int) -> bool | None:
+        """Whether its folder is there."""
+        return self._path(uuid, run).exists()
+
+    async def look(self, uuid: UUID, run: int) -> Observation | None:
+        """Read its folder."""
+        path = self._path(uuid, run)
+        if not path.exists():
+            return None
+        return observe(Execution(uuid, run, path), await asyncio.to_thread(look, path))
+
+    async def log(self, observation: Observation) -> bytes | None:
+        """Everything it said, as far as it was kept."""
+        return await asyncio.to_thread(_log, self._path(observation.uuid, observation.run))
+
+    async def stop_execution(self, uuid: UUID, run: int, _reason: str, /) -> None:
+        """Ask its supervisor."""
+        path = self._path(uuid, run)
+        if path.exists():
+            await asyncio.to_thread(stop, path)
+
+    async def forget(self, observation: Observation) -> None:
+        """Remove its folder."""
+        path = self._path(observation.uuid, observation.run)
+        await asyncio.to_thread(folder.remove, path)
+        self._told.pop(path.name, None)
+
+    async def ready(self) -> bool:
+        """The folder is there to be read."""
+        return self._root.is_dir()
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def _path(self, uuid: UUID, run: int) -> Path:
+        return self._root / name_of(uuid, run)
+
+    def _scan(self) -> list[Observation]:
+        found = []
+        for execution in folder.executions(self._root):
+            if self._shard.owns(execution.uuid):
+                state = look(execution.path)
+                if self._worth_telling(execution.path.name, state.life):
+                    found.append(observe(execution, state))
+        return found
+
+    def _worth_telling(self, name: str, life: Life) -> bool:
+        """A change, or the same again after a while: the core may have stopped caring, or forgotten to."""
+        told, at = self._told.get(name, (None, 0.0))
+        now = time.monotonic()
+        if told is life and now - at < TELL_AGAIN:
+            return False
+        self._told[name] = (life, now)
+        return True
+
+
+def observe(execution: Execution, state: State) -> Observation:
+    """What a folder's state means."""
+    uuid, run, path = execution.uuid, execution.run, execution.path
+    if state.life is Life.UNSTARTED:
+        return Observation(uuid, run, Status.QUEUED)
+    if state.life is Life.RUNNING:
+        return Observation(uuid, run, Status.RUNNING)
+    if state.exit is None:
+        error = (
+            "the process died without telling how it ended: its supervisor was killed, or the host went down"
+        )
+        return Observation(uuid, run, Status.FAILED, error, record=_record({"died": True}))
+    return _ended(uuid, run, state.exit, _last_words(path / record.STDERR))
+
+
+def _ended(uuid: UUID, run: int, exit: dict[str, Any], words: str) -> Observation:  # noqa: A002 - the exit file
+    code, reason = exit.get("code"), str(exit.get("reason", "exited"))
+    if code == Exit.OK and reason == "exited":
+        return Observation(uuid, run, Status.SUCCESSFUL, exit_code=0, record=_record(exit))
+    status = Status.TIMED_OUT if reason == "timed out" else Status.FAILED
+    return Observation(
+        *(uuid, run, status, _error(code, exit.get("signal"), reason, words)),
+        fatal=code == Exit.BAD_INPUT or reason.startswith("could not run"),
+        exit_code=code,
+        record=_record(exit),
+    )
+
+
+def _error(code: int | None, killed_by: int | None, reason: str, words: str) -> str:
+    how = reason if code is None else f"exit code {code}"
+    if killed_by is not None:
+        how = f"killed by {_signal(killed_by)}" if reason == "exited" else f"{reason} ({_signal(killed_by)})"
+    elif reason != "exited" and code is not None:
+        how = f"{reason} (exit code {code})"
+    return f"{how}: {words}" if words else how
+
+
+def _signal(number: int) -> str:
+    return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+
+
+def _record(exit: Mapping[str, Any]) -> bytes:  # noqa: A002 - the exit file
+    return json.dumps(exit).encode()
+
+
+def _last_words(path: Path) -> str:
+    """The last line that it wrote to standard error; usually the reason."""
+    lines = [line for line in _tail(path).decode(errors="replace").splitlines() if line.strip()]
+    return lines[-1].strip()[:1000] if lines else ""
+
+
+def _tail(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - TAIL))
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _log(path: Path) -> bytes | None:
+    parts = [(name, path / name) for name in (record.STDOUT, record.STDERR)]
+    said = [(name, file.read_bytes()) for name, file in parts if file.exists()]
+    whole = b"".join(b"== %s ==\n%s\n" % (name.encode(), text) for name, text in said if text)
+    return whole or None

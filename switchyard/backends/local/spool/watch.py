@@ -1,0 +1,113 @@
+"""Watching one process to its end: its words, its time, a wish to stop it, what it leaves running."""
+
+import os
+import select
+import signal
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from switchyard.backends.local.spool import record
+from switchyard.backends.local.spool.capture import Capture
+from switchyard.backends.local.spool.child import Child
+
+_LOOK = 0.25
+_CHUNK = 64 * 1024
+
+
+class End(NamedTuple):
+    """How the process ended, and why we ended it where we did."""
+
+    status: int
+    reason: str
+
+
+class Watch:
+    """Reads what the process says and ends it in time."""
+
+    def __init__(self, child: Child, path: Path, job: dict[str, Any]) -> None:
+        self._child = child
+        self._path = path
+        self._grace: float = job["grace"]
+        self._deadline = time.monotonic() + job["time"] if job.get("time") else None
+        self._kill_at: float | None = None
+        self._captures = {
+            child.stdout: Capture(path / record.STDOUT, job["output_limit"]),
+            child.stderr: Capture(path / record.STDERR, job["output_limit"]),
+        }
+        self._ended = os.pidfd_open(child.pid)
+        self._poll = select.poll()
+        for descriptor in (*self._captures, self._ended):
+            self._poll.register(descriptor, select.POLLIN)
+        self._reason = "exited"
+        self._told = False
+
+    def tell(self) -> None:
+        """A signal asked the supervisor to end: the process goes first."""
+        self._told = True
+
+    def to_the_end(self) -> End:
+        """Return when the process is gone, with everything it started."""
+        while (status := self._reap()) is None:
+            self._listen(_LOOK)
+            self._end_in_time()
+        end_the_rest(self._child.pid)
+        while self._listen(0):
+            continue
+        for capture in self._captures.values():
+            capture.close()
+        return End(status, self._reason)
+
+    def _reap(self) -> int | None:
+        """Collect whoever ended, adopted orphans too; the process's own status is what counts."""
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid in (0, self._child.pid):
+                return status if pid else None
+
+    def _listen(self, seconds: float) -> bool:
+        """Take what was said, or wait until something is, or the process ends; whether anything was said."""
+        heard = False
+        for descriptor, _ in self._poll.poll(seconds * 1000):
+            if descriptor == self._ended:
+                continue
+            data = os.read(descriptor, _CHUNK)
+            self._captures[descriptor].write(data)
+            heard = heard or bool(data)
+            if not data:
+                self._poll.unregister(descriptor)
+        return heard
+
+    def _end_in_time(self) -> None:
+        """Ask the group to end when it must, and make it after the grace."""
+        now = time.monotonic()
+        if self._kill_at is not None:
+            if now >= self._kill_at:
+                signal_group(self._child.pid, signal.SIGKILL)
+            return
+        if self._deadline is not None and now >= self._deadline:
+            self._reason = "timed out"
+        elif self._told or (self._path / record.STOP).exists():
+            self._reason = "stopped"
+        else:
+            return
+        signal_group(self._child.pid, signal.SIGTERM)
+        self._kill_at = now + self._grace
+
+
+def signal_group(leader: int, number: int) -> None:
+    """Signal the process's whole session group; gone is as good."""
+    try:
+        os.killpg(leader, number)
+    except ProcessLookupError:
+        return
+
+
+def end_the_rest(leader: int) -> None:
+    """Kill what the process left behind: its group, and orphans that became ours, until there are none."""
+    signal_group(leader, signal.SIGKILL)
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    while children.exists() and (pids := children.read_text(encoding="ascii").split()):
+        for pid in map(int, pids):
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)

@@ -1,0 +1,1 @@
+"""Does nothing, successfully: for tests, samples and benchmarks."""

@@ -1,0 +1,1 @@
+"""Jobs for SQS workers, and the status messages they send back."""

@@ -1,0 +1,105 @@
+"""`sqs`: puts a job on a work queue; its workers report on the status queue, which caboose reads.
+
+SQS has no names to look by: a send whose answer was lost is sent again. Jobs are at-least-once, and the first
+end of a run stands.
+"""
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from switchyard.aws import client as aws
+from switchyard.backends.prepare import Prepared, prepare
+from switchyard.backends.sqs.model import SqsAction
+from switchyard.errors import StoreError, SwitchyardError
+from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Outcome, Retry, Work
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import SendMessageRequestTypeDef
+
+# What an assessment's parameters say and its job repeats; everything else a worker reads from the input.
+COPIED = ("assessment", "edition", "mode", "bundle")
+
+
+class SqsHandler:
+    """Sends jobs."""
+
+    def __init__(self, name: str, action: SqsAction, context: HandlerContext) -> None:
+        self.name = name
+        self._action = action
+        self._context = context
+        self._urls: dict[str, str] = {}
+        self._client: SQSClient | None = None
+
+    async def start(self) -> None:
+        """Make the client; queues are looked up when they are first used."""
+        self._client = await asyncio.to_thread(aws.sqs, self._action.endpoint, self._action.region)
+
+    async def dispatch(self, work: Work, /) -> Outcome:
+        """Send the job; the worker's status messages are the rest of the story."""
+        prepared = await prepare(work, self._context)
+        if not isinstance(prepared, Prepared):
+            return prepared
+        queue = prepared.workflow.template or self._action.default_template
+        if not isinstance(queue, str):
+            return Invalid(f"the workflow {work.workflow!r} has no queue")
+        try:
+            body = await asyncio.to_thread(self._body, work, prepared)
+            return await asyncio.to_thread(self._send, queue, body, work)
+        except StoreError as error:
+            return _outcome(error)
+        except (ClientError, BotoCoreError) as error:
+            return _outcome(aws.explained(error, f"send to the queue {queue}"))
+
+    async def close(self) -> None:
+        """Close the client's connections."""
+        if self._client is not None:
+            self._client.close()
+
+    def _send(self, queue: str, body: str, work: Work) -> Outcome:
+        assert self._client is not None, "started before the first dispatch"
+        if queue not in self._urls:
+            found = queue if "://" in queue else self._client.get_queue_url(QueueName=queue)["QueueUrl"]
+            self._urls[queue] = found
+        request: SendMessageRequestTypeDef = {"QueueUrl": self._urls[queue], "MessageBody": body}
+        if work.correlation_id:
+            request["MessageAttributes"] = {
+                "CorrelationId": {"DataType": "String", "StringValue": work.correlation_id}
+            }
+        if queue.endswith(".fifo"):
+            request |= {"MessageGroupId": str(work.uuid), "MessageDeduplicationId": work.name}
+        sent = self._client.send_message(**request)
+        return HandedOver({"queue": queue, "message_id": sent["MessageId"]})
+
+    def _body(self, work: Work, prepared: Prepared) -> str:
+        """The job; an input that makes it too long goes to the store, and the job says where."""
+        job = _job(work, prepared)
+        body = json.dumps(job)
+        if len(body.encode()) <= self._action.max_body:
+            return body
+        key = f"{prepared.places.folder}/input.geojson"
+        self._context.store.put(key, json.dumps(job["input"]["geojson"]).encode())
+        return json.dumps({**job, "input": {"key": key}})
+
+
+def _job(work: Work, prepared: Prepared) -> dict[str, Any]:
+    parameters = prepared.parameters
+    given = parameters.get("input")
+    named = isinstance(given, dict) and len(given) == 1 and given.keys() <= {"key", "geojson"}
+    return {
+        "version": 1,
+        "action_uuid": str(work.uuid),
+        "run": work.run,
+        "workflow": work.workflow,
+        **{name: parameters[name] for name in COPIED if name in parameters},
+        "input": given if named else {"key": prepared.places.input},
+        "output": prepared.told["output"],
+        "timeout_s": prepared.workflow.timeout,
+    }
+
+
+def _outcome(error: SwitchyardError) -> Outcome:
+    return Retry(str(error)) if error.transient else Failed(str(error))

@@ -1,0 +1,36 @@
+"""`sqs`: jobs on a work queue; workers report on a status queue."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from switchyard.aws.model import AwsAction
+from switchyard.config.names import QueueName
+from switchyard.config.units import Interval, Size
+
+
+class SqsAction(AwsAction):
+    """Jobs that workers take from a queue."""
+
+    runs_workflows: ClassVar[bool] = True
+    takes_callbacks: ClassVar[bool] = False
+    template_of: ClassVar[str | None] = "queue"
+    template_form: ClassVar[Any] = QueueName
+
+    type: Literal["sqs"] = "sqs"
+    queue: QueueName | None = None
+    """The work queue of workflows that give no `template`."""
+    status_queue: QueueName
+    """Where workers report; caboose reads it."""
+    max_body: Annotated[Size, Field(ge=1024, le=256 * 1024)] = 240 * 1024
+    """The largest message; a larger body goes to the store and is sent by reference."""
+    wait: Annotated[Interval, Field(le=20)] = 20.0
+    """How long one look at the status queue waits for messages."""
+    visibility: Annotated[Interval, Field(ge=1, le=43200)] = 60.0
+    """How long a status message is hidden while caboose records it."""
+    poison_after: Annotated[int, Field(ge=1, le=1000)] = 5
+    """A status message that came so many times goes to the inbox; an end only if the ledger refuses it."""
+
+    @property
+    def default_template(self) -> str | None:
+        return self.queue

@@ -1,0 +1,153 @@
+"""The status queue as a source: what workers say of their jobs, and of themselves.
+
+A job on a queue has no name to look by: what stays silent ends by its timeout. A message that nobody can
+read goes to the inbox with its text, and so does one that the ledger refuses again and again: none comes for
+ever. An end that came often for other reasons (a store that is full, a caboose that died) is no poison.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from switchyard.aws import client as aws
+from switchyard.aws.queue import Message, Queue
+from switchyard.backends.sqs.model import SqsAction
+from switchyard.backends.sqs.status_message import NoThread, Report, Unreadable, WorkerReport, read
+from switchyard.places import Places
+from switchyard.sources import Beat, Notice, Observation, Seen
+from switchyard.status import Status
+from switchyard.store import Store
+
+LONGEST_TEXT = 32_768
+HEARD_WITHIN = 60.0
+
+
+class SqsSource:
+    """Reads one status queue."""
+
+    can_look = False
+
+    def __init__(self, action: SqsAction, store: Store) -> None:
+        self.name = f"sqs {action.status_queue.rsplit('/', 1)[-1]}"
+        self._action = action
+        self._store = store
+        self._queue: Queue | None = None
+        self._heard = 0.0
+
+    async def start(self) -> None:
+        """Make the client and find the queue."""
+        client = await asyncio.to_thread(aws.sqs, self._action.endpoint, self._action.region)
+        self._queue = Queue(client, self._action.status_queue)
+        await self._queue.find()
+
+    async def observations(self) -> AsyncIterator[Seen]:
+        """Every message, as it comes."""
+        assert self._queue is not None, "started before it is observed"
+        while True:
+            messages = await self._queue.receive(self._action.wait, self._action.visibility)
+            self._heard = time.monotonic()
+            for message in messages:
+                yield self._seen(message)
+
+    def answers_for(self, _uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
+        """Whoever gets the message; the ledger's locks do the rest."""
+        return True
+
+    def in_charge(self) -> bool:
+        """Whoever gets the message."""
+        return True
+
+    def present(self, _uuid: UUID, _run: int, /) -> bool | None:
+        """Nobody can tell."""
+        return None
+
+    async def look(self, _uuid: UUID, _run: int, /) -> Observation | None:
+        """Never asked: see `can_look`."""
+        return None
+
+    async def log(self, _observation: Observation, /) -> bytes | None:
+        """Workers write theirs to the store themselves, where they do."""
+        return None
+
+    async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
+        """The `cancel` object, which the worker reads before the job and between chunks."""
+        await asyncio.to_thread(self._store.put, Places(uuid, run).cancel, reason.encode())
+
+    async def forget(self, observation: Observation) -> None:
+        """Acknowledge the message that told the end."""
+        if observation.handle is not None:
+            await self._delete(observation.handle)
+
+    async def ready(self) -> bool:
+        """A poll was answered lately."""
+        return time.monotonic() - self._heard < HEARD_WITHIN
+
+    async def close(self) -> None:
+        """A poll under way is abandoned; what it brings comes again after its visibility timeout."""
+
+    async def _delete(self, receipt: str) -> None:
+        assert self._queue is not None, "started before anything came from it"
+        await self._queue.delete(receipt)
+
+    def _seen(self, message: Message) -> Seen:
+        try:
+            report = read(message.body)
+        except NoThread as error:
+            # Its progress comes every second: one entry a job and status is enough.
+            same = f"{message.correlation_id} {error.status}" if message.correlation_id else message.id
+            return self._notice(message, str(error), same)
+        except Unreadable as error:
+            return self._notice(message, str(error), message.id)
+        if isinstance(report, WorkerReport):
+            return self._beat(report, message)
+        poison = None
+        if message.deliveries > self._action.poison_after:
+            often = f"delivered {message.deliveries} times, never recorded"
+            poison = self._notice(message, often, message.id)
+            if not report.status.ended:
+                return poison
+        return self._observation(report, message, poison)
+
+    def _observation(self, report: Report, message: Message, poison: Notice | None) -> Observation:
+        detail = {**report.told, "message_id": message.id}
+        if report.status is Status.BACKOFF:
+            # The queue delivers the job again; a BACKOFF in the ledger would make conductor send another.
+            told = {**detail, "note": "the worker gave the job back, it will be delivered again"}
+            return self._progress(report, Status.INFO, told, message)
+        if not report.status.ended:
+            return self._progress(report, report.status, detail, message)
+        return Observation(
+            *(report.uuid, report.run, report.status, report.error),
+            fatal=report.fatal,
+            record=message.body.encode(errors="replace"),
+            detail=detail,
+            handle=message.receipt,
+            poison=poison,
+        )
+
+    def _progress(
+        self, report: Report, status: Status, detail: dict[str, Any], message: Message
+    ) -> Observation:
+        acknowledge = partial(self._delete, message.receipt)
+        return Observation(
+            report.uuid, report.run, status, report.error, detail=detail, acknowledge=acknowledge
+        )
+
+    def _beat(self, report: WorkerReport, message: Message) -> Beat:
+        return Beat(
+            *(report.worker, report.kind, report.event, report.done, report.failed, report.rate),
+            acknowledge=partial(self._delete, message.receipt),
+        )
+
+    def _notice(self, message: Message, reason: str, key: str) -> Notice:
+        text = message.body if len(message.body) <= LONGEST_TEXT else message.body[:LONGEST_TEXT] + " […]"
+        return Notice(
+            subject=self._action.status_queue,
+            reason=f"a message on {self._action.status_queue} could not be used: {reason}",
+            key=key,
+            detail={"text": text, "correlation_id": message.correlation_id},
+            acknowledge=partial(self._delete, message.receipt),
+        )

@@ -1,0 +1,1 @@
+"""Publishes items to a STAC API."""

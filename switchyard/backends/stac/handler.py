@@ -1,0 +1,113 @@
+"""The stac handler: creates an item, or updates it where it exists.
+
+The item's id makes it safe to repeat: a create that went through unseen answers 409 the next time, and the
+update then writes the same item again.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from switchyard.backends.http.courier import OVERTIME, Courier, Exchange, invalid
+from switchyard.backends.http.outgoing import Outgoing
+from switchyard.backends.http.request import RequestError
+from switchyard.backends.http.rules import Verdict
+from switchyard.backends.http.settings import authorization
+from switchyard.backends.http.template import FAULTS
+from switchyard.backends.http.url import parse_url, shown
+from switchyard.backends.stac.item import ItemError, ItemTemplate
+from switchyard.backends.stac.model import StacAction
+from switchyard.config.sandbox import as_json
+from switchyard.handlers import Draft, HandlerContext, Outcome, Work
+
+_RETRY = frozenset({408, 425, 429})
+_EXISTS = 409
+_GONE = 404
+
+
+class StacHandler:
+    """Publishes items to a STAC API with the Transaction extension."""
+
+    overtime = OVERTIME
+
+    def __init__(self, name: str, action: StacAction, context: HandlerContext) -> None:
+        self.name = name
+        self._action = action
+        self._items = ItemTemplate(action)
+        self._courier = Courier(action, context.store)
+        self._authorization = authorization(action.auth)
+        self._correlation_header = context.config.correlation_header
+
+    async def start(self) -> None:
+        """Open the session."""
+        await self._courier.start()
+
+    async def close(self) -> None:
+        """Drop the connections."""
+        await self._courier.close()
+
+    async def dispatch(self, work: Work, /) -> Outcome:
+        """Create the item; update it where it is there already."""
+        return await self._courier.told(await self.draft(work))
+
+    async def conclude(self, drafts: Sequence[Draft], /) -> None:
+        """Keep their transcripts."""
+        await self._courier.conclude(drafts)
+
+    async def draft(self, work: Work, /) -> Outcome | Draft:
+        """The same; its transcript is not kept yet."""
+        try:
+            item = self._items.build(work)
+            create, update = self._requests(work, item)
+        except ValueError as refusal:
+            return invalid(refusal)
+        exchange = await self._courier.carry(create)
+        if exchange.answer is not None and exchange.answer.status == _EXISTS:
+            exchange = await self._courier.carry(update)
+        return self._courier.draft(work, exchange, _judged(exchange))
+
+    def _requests(self, work: Work, item: dict[str, Any]) -> tuple[Outgoing, Outgoing]:
+        body = _encoded(item, self._action.limits.request_body)
+        items = f"{self._action.url}/collections/{quote(item['collection'], safe='')}/items"
+        return (
+            self._request(work, "POST", items, body),
+            self._request(work, "PUT", f"{items}/{quote(item['id'], safe='')}", body),
+        )
+
+    def _request(self, work: Work, method: str, place: str, body: bytes) -> Outgoing:
+        url = parse_url(place)
+        headers = {
+            "Accept-Encoding": "identity",
+            "User-Agent": "switchyard",
+            "Content-Type": "application/geo+json",
+        }
+        if self._authorization is not None:
+            headers["Authorization"] = self._authorization
+        if work.correlation_id:
+            headers[self._correlation_header] = quote(work.correlation_id[:256], errors="replace")
+        private = frozenset({"Authorization"})
+        return Outgoing(str(work.uuid), method, url, headers, private, body, shown(url), body)
+
+
+def _encoded(item: dict[str, Any], largest: int) -> bytes:
+    try:
+        body = as_json(item).encode()
+    except FAULTS:
+        raise ItemError(
+            "the feature holds what JSON cannot: a number without end, or text that is no Unicode"
+        ) from None
+    if len(body) > largest:
+        raise RequestError(f"the item has {len(body)} bytes, at most {largest} go out")
+    return body
+
+
+def _judged(exchange: Exchange) -> Verdict:
+    if exchange.answer is None:
+        return exchange.unanswered
+    status = exchange.answer.status
+    if 200 <= status < 300:
+        return "success"
+    if status in _RETRY or 500 <= status < 600:
+        return "retry"
+    # Gone between the create and the update: somebody deleted it, and the next attempt creates it.
+    return "retry" if exchange.request.method == "PUT" and status == _GONE else "failed"

@@ -1,0 +1,1 @@
+"""AWS Step Functions: executions (`cirrus`) and task tokens (`cirrus_task`)."""

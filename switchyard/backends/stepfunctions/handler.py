@@ -1,0 +1,84 @@
+"""`cirrus`: starts an execution of an AWS Step Functions state machine.
+
+The execution's name is ours and Step Functions keeps names for 90 days: a start whose answer was lost is
+found again by the same name, and one that is there already and has our name is ours.
+"""
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from switchyard.aws import client as aws
+from switchyard.backends.prepare import Prepared, prepare
+from switchyard.backends.stepfunctions.model import CirrusAction
+from switchyard.errors import BadInput, SwitchyardError
+from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Outcome, Retry, Work
+
+if TYPE_CHECKING:
+    from mypy_boto3_stepfunctions import SFNClient
+
+LARGEST_INPUT = 262_144
+
+
+class CirrusHandler:
+    """Starts executions."""
+
+    def __init__(self, name: str, action: CirrusAction, context: HandlerContext) -> None:
+        self.name = name
+        self._action = action
+        self._context = context
+        self._client: SFNClient | None = None
+
+    async def start(self) -> None:
+        """Make the client."""
+        where = self._action.endpoint, self._action.region
+        self._client = await asyncio.to_thread(aws.step_functions, *where)
+
+    async def dispatch(self, work: Work, /) -> Outcome:
+        """Start the execution; status-change messages, or a describe, are the rest of the story."""
+        prepared = await prepare(work, self._context)
+        if not isinstance(prepared, Prepared):
+            return prepared
+        machine = prepared.workflow.template or self._action.default_template
+        if not isinstance(machine, str):
+            return Invalid(f"the workflow {work.workflow!r} has no state machine")
+        try:
+            arn = await asyncio.to_thread(self._start, machine, work, _input(work, prepared))
+        except (ClientError, BotoCoreError) as error:
+            if aws.code_of(error) == "ExecutionAlreadyExists":
+                return HandedOver({"execution": execution_arn(machine, work.name)})
+            return _outcome(aws.explained(error, f"start an execution of {machine}"))
+        return HandedOver({"execution": arn})
+
+    async def close(self) -> None:
+        """Close the client's connections."""
+        if self._client is not None:
+            self._client.close()
+
+    def _start(self, machine: str, work: Work, given: str) -> str:
+        assert self._client is not None, "started before the first dispatch"
+        started = self._client.start_execution(stateMachineArn=machine, name=work.name, input=given)
+        return started["executionArn"]
+
+
+def execution_arn(machine: str, name: str) -> str:
+    """What AWS calls the execution of that name."""
+    return f"{machine.replace(':stateMachine:', ':execution:', 1)}:{name}"
+
+
+def _input(work: Work, prepared: Prepared) -> str:
+    """`{"switchyard": {…}, "input": …}`; an input too large for AWS is null, and found by its URL."""
+    told: dict[str, Any] = {name.replace("-", "_"): value for name, value in prepared.told.items()}
+    told["run"] = work.run
+    whole = json.dumps({"switchyard": told, "input": dict(prepared.parameters)})
+    if len(whole.encode()) <= LARGEST_INPUT:
+        return whole
+    return json.dumps({"switchyard": told, "input": None})
+
+
+def _outcome(error: SwitchyardError) -> Outcome:
+    if error.transient:
+        return Retry(str(error))
+    return Invalid(str(error)) if isinstance(error, BadInput) else Failed(str(error))

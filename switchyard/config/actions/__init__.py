@@ -1,1 +1,0 @@
-"""What conductor can do, one file a type."""

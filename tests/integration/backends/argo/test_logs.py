@@ -1,0 +1,43 @@
+"""The archived log of a failed step, on a real S3 server: its end, and only from our own bucket."""
+
+import os
+
+import pytest
+
+from switchyard.backends.argo import logs
+from switchyard.backends.argo.logs import archived_log
+from switchyard.store import open_store
+from tests.parts.aws import AwsPart
+
+
+@pytest.fixture
+def buckets(s3: AwsPart, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """Ours and another's, each with a log in it."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    for name, value in s3.environ.items():
+        monkeypatch.setenv(name, value)
+    ours, other = s3.bucket(), s3.bucket()
+    for bucket in (ours, other):
+        s3.s3().put_object(Bucket=bucket, Key="argo/w/main.log", Body=b"first\nlast words\n")
+    return ours, other
+
+
+async def test_the_last_part_is_kept(buckets: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(f"s3://{buckets[0]}/switchyard")
+    address = f"s3://{buckets[0]}/argo/w/main.log"
+    assert await archived_log(store, address) == b"first\nlast words\n"
+    monkeypatch.setattr(logs, "LOG_LIMIT", 11)
+    assert await archived_log(store, address) == b"last words\n"
+
+
+async def test_nobody_makes_us_read_elsewhere(buckets: tuple[str, str]) -> None:
+    store = open_store(f"s3://{buckets[0]}/switchyard")
+    assert await archived_log(store, f"s3://{buckets[1]}/argo/w/main.log") is None
+    assert await archived_log(open_store("file:///tmp/store"), f"s3://{buckets[1]}/argo/w/main.log") is None
+
+
+async def test_a_log_that_is_not_there_is_none(buckets: tuple[str, str]) -> None:
+    store = open_store(f"s3://{buckets[0]}/switchyard")
+    assert await archived_log(store, f"s3://{buckets[0]}/argo/w/other.log") is None
+    assert await archived_log(store, None) is None
