@@ -13,8 +13,7 @@ import psycopg
 from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server
 from switchyard.ledger import migrate
-from switchyard.ledger.submission import Submission
-from switchyard.ledger.submit import submit_many
+from switchyard.submit import Submission, submit_many
 
 
 def rate(url: str, submissions: Sequence[Submission], *, triggers: bool) -> float:

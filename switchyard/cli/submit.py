@@ -16,23 +16,13 @@ from switchyard.cli.output import print_json
 from switchyard.config.config import Config
 from switchyard.config.units import parse_duration
 from switchyard.errors import BadInput
-from switchyard.ledger.submission import Submission
-from switchyard.ledger.submit import submit as submit_one
-from switchyard.ledger.submit import submit_many
 from switchyard.process.tracing import traced
+from switchyard.submit import Submission
+from switchyard.submit.check import accept
+from switchyard.submit.submission import Request
+from switchyard.submit.write import write_many, write_one
 
-FIELDS = {
-    "action_name",
-    "parameters",
-    "workflow",
-    "priority",
-    "correlation_id",
-    "idempotency_key",
-    "start_after",
-    "parent_uuid",
-    "callbacks",
-}
-
+FIELDS = set(Submission.__dataclass_fields__)
 
 ActionName = Annotated[
     str | None, typer.Argument(help="The action name; not needed with --workflow.", show_default=False)
@@ -114,16 +104,16 @@ def submit(
         identifier(parent) if parent else None,
         None if callbacks is None else _read("--callbacks", callbacks),
     )
-    submission = submission.checked(settings)
+    request = accept(submission, settings)
     with traced("submit"), connected(config) as connection:
-        uuid = submit_one(connection, submission)  # type: ignore[arg-type]
+        uuid = write_one(connection, request)  # type: ignore[arg-type]
     print_json({"action_uuid": uuid}) if as_json else print(uuid)
 
 
 def _bulk(settings: Config, config: ConfigFile, source: str, as_json: bool) -> None:
-    submissions = list(_requests(settings, _text(source).split("\n")))
+    requests = list(_requests(settings, _text(source).split("\n")))
     with traced("submit"), connected(config) as connection:
-        uuids = submit_many(connection, submissions)  # type: ignore[arg-type]
+        uuids = write_many(connection, requests)  # type: ignore[arg-type]
     if as_json:
         print_json(uuids)
     else:
@@ -131,16 +121,16 @@ def _bulk(settings: Config, config: ConfigFile, source: str, as_json: bool) -> N
             print(uuid)
 
 
-def _requests(settings: Config, lines: Sequence[str]) -> Iterator[Submission]:
+def _requests(settings: Config, lines: Sequence[str]) -> Iterator[Request]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                yield _request(line).checked(settings)
+                yield accept(_submission(line), settings)
             except BadInput as error:
                 raise BadInput(f"line {number}: {error}") from error
 
 
-def _request(line: str) -> Submission:
+def _submission(line: str) -> Submission:
     body = _json(line)
     if not isinstance(body, dict) or not set(body) <= FIELDS:
         raise BadInput(f"must be an object of {', '.join(sorted(FIELDS))}")

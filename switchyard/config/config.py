@@ -13,7 +13,6 @@ from switchyard.config.logging import Logging
 from switchyard.config.model import Model
 from switchyard.config.names import HeaderName, Name, StoreUrl
 from switchyard.config.partitions import Partitions
-from switchyard.config.problems import Problem
 from switchyard.config.secrets import Secret
 from switchyard.config.workers import Workers
 from switchyard.config.workflows import Workflow
@@ -50,18 +49,6 @@ class Config(Model):
     def fingerprint(self) -> str:
         """A hash of what all conductors of a database must agree on; it has references, never secrets."""
         return fingerprint_of(self.model_dump(mode="json", include=set(SHARED)))
-
-    def check_submission(
-        self,
-        action_name: str | None,
-        workflow: str | None,
-        parameters: Any,
-        callbacks: Any = None,
-    ) -> list[Problem]:
-        """What is wrong with a submission, by field; empty where it may go into the ledger."""
-        from switchyard.config.submission import check_submission  # noqa: PLC0415 - it stands on this module
-
-        return check_submission(self, action_name, workflow, parameters, callbacks)
 
 
 def fingerprint_of(content: Mapping[str, Any]) -> str:

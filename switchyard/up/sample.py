@@ -9,8 +9,7 @@ from uuid import UUID
 from psycopg import Connection
 
 from switchyard.errors import ConfigError
-from switchyard.ledger.submission import Submission
-from switchyard.ledger.submit import submit
+from switchyard.submit import Submission, submit
 from switchyard.up.folder import Folder, write_whole
 
 

@@ -9,9 +9,8 @@ import pytest
 from switchyard.config import Config
 from switchyard.errors import BadInput
 from switchyard.ledger.connect import connect
-from switchyard.ledger.submission import Submission
-from switchyard.ledger.submit import submit, submit_async, submit_many
 from switchyard.process.otel import span_id, trace_id
+from switchyard.submit import Submission, submit, submit_async, submit_many
 from tests.integration.ledger.ledger import Ledger
 from tests.parts.spans import kept_spans
 

@@ -35,6 +35,32 @@ def test_details_become_json_without_escaped_nul(value: dict[str, Any]) -> None:
     json.loads(written, parse_constant=lambda name: 1 / 0)
 
 
+def test_mutation_23_a_detail_off_the_fast_path_keeps_its_content() -> None:
+    given = {"reason": "größer", "n": [1, 2.5, None, True], "long": "x" * 2_000, "nested": {"a": [{"b": {}}]}}
+    written = clean.detail(given)
+    assert written is not None
+    assert json.loads(written) == given
+
+
+def test_mutation_23_a_detail_is_cut_at_its_limit_and_not_before() -> None:
+    fits = {"a": "x" * (clean.LONGEST_DETAIL - len('{"a": ""}'))}
+    assert clean.detail(fits) == json.dumps(fits)
+    cut = clean.detail({"a": fits["a"] + "x"})
+    assert cut is not None
+    assert json.loads(cut)["length"] == clean.LONGEST_DETAIL + 1
+
+
+def test_mutation_23_a_text_is_cut_to_exactly_its_limit() -> None:
+    assert clean.text("x" * 40, 40) == "x" * 40
+    assert clean.text("x" * 41, 40) == "x" * 36 + " […]"
+
+
+def test_mutation_23_lists_count_as_levels() -> None:
+    written = clean.detail({"a": json.loads("[" * 250 + "]" * 250)})
+    assert written is not None
+    assert written.count("[") == 199
+
+
 def test_nothing_to_say_is_null() -> None:
     assert clean.detail({}) is None
 

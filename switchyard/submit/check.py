@@ -1,0 +1,148 @@
+"""Every check of a submission, in one place: it is refused by field, before anything is written."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import TypeAdapter, ValidationError
+
+from switchyard.config.callbacks import Callback
+from switchyard.config.config import Config
+from switchyard.config.crosscheck import check_callback
+from switchyard.config.explain import explain
+from switchyard.config.nearest import nearest
+from switchyard.config.parts import parts_of
+from switchyard.config.problems import Problem
+from switchyard.errors import BadInput
+from switchyard.ledger.jsonb import examine, repaired_text
+from switchyard.submit.submission import Request, Submission
+
+LONGEST_NAME = 500
+PRIORITIES = range(-32768, 32768)
+
+
+def accept(submission: Submission, config: Config | None = None) -> Request:
+    """The submission ready to be written; BadInput with every problem where it has any.
+
+    Without a configuration, or with one that has no actions, its names and schemas are not checked.
+    """
+    request, problems = _examine(submission, config if config is not None and config.actions else None)
+    if problems:
+        raise BadInput("\n".join(str(problem) for problem in problems))
+    return request
+
+
+def problems_of(submission: Submission, config: Config | None = None) -> list[Problem]:
+    """What is wrong with it, by field; empty where it may be submitted."""
+    return _examine(submission, config)[1]
+
+
+def _examine(submission: Submission, config: Config | None) -> tuple[Request, list[Problem]]:
+    problems = list(_fields(submission))
+    if config is not None and not problems:
+        problems += _names(config, submission.action_name, submission.workflow)
+        known = config.workflows.get(submission.workflow or "")
+        if known is not None and submission.action_name is None:
+            submission = replace(submission, action_name=known.action)
+    elif not (submission.action_name or submission.workflow or problems):
+        problems.append(Problem(("action_name",), "is missing: give an action name, or a workflow"))
+    parameters, found = _parameters(submission, config)
+    problems += found
+    callbacks, found = _callbacks(submission.callbacks, config)
+    return Request(submission, parameters, callbacks), problems + found
+
+
+def _fields(submission: Submission) -> Iterator[Problem]:
+    """What was read from a file of JSON can be anything."""
+    for name in ("action_name", "workflow", "correlation_id", "idempotency_key"):
+        value = getattr(submission, name)
+        message = None if value is None else _text_problem(value)
+        if message is not None:
+            yield Problem((name,), message)
+    if not isinstance(submission.priority, int):
+        yield Problem(("priority",), "must be a whole number")
+    elif submission.priority not in PRIORITIES:
+        yield Problem(("priority",), f"must be between {PRIORITIES[0]} and {PRIORITIES[-1]}")
+    start = submission.start_after
+    if start is not None and not (isinstance(start, datetime) and start.tzinfo):
+        yield Problem(("start_after",), "must be a time with a time zone")
+    if submission.parent_uuid is not None and not isinstance(submission.parent_uuid, UUID):
+        yield Problem(("parent_uuid",), "must be a UUID")
+
+
+def _text_problem(value: Any) -> str | None:
+    if not isinstance(value, str):
+        return "must be a string"
+    if not 1 <= len(value) <= LONGEST_NAME:
+        return f"must have 1 to {LONGEST_NAME} characters, not {len(value)}"
+    if "\0" in value:
+        return "has a NUL character, which Postgres cannot store"
+    if repaired_text(value) != value:
+        return "has half of a surrogate pair, which is not valid text"
+    return None
+
+
+def _names(config: Config, action_name: str | None, workflow: str | None) -> Iterator[Problem]:
+    if workflow is not None:
+        yield from _workflow(config, action_name, workflow)
+    elif action_name is None:
+        yield Problem(("action_name",), "is missing: give an action name, or a workflow")
+    elif action_name not in config.actions:
+        near = nearest(action_name, config.actions)
+        yield Problem(("action_name",), f"there is no action {_shown(action_name)}{near}")
+    elif not config.actions[action_name].takes_callbacks:
+        kind = config.actions[action_name].type
+        yield Problem(("workflow",), f"is missing: {action_name!r} is of type {kind}, which runs workflows")
+
+
+def _workflow(config: Config, action_name: str | None, workflow: str) -> Iterator[Problem]:
+    known = config.workflows.get(workflow)
+    if known is None:
+        near = nearest(workflow, config.workflows)
+        yield Problem(("workflow",), f"there is no workflow {_shown(workflow)}{near}")
+    elif action_name is not None and action_name != known.action:
+        message = (
+            f"{_shown(action_name)} is not what runs {workflow!r}: leave it out, or give {known.action!r}"
+        )
+        yield Problem(("action_name",), message)
+
+
+def _shown(name: str) -> str:
+    return repr(name[:100])
+
+
+def _parameters(submission: Submission, config: Config | None) -> tuple[str, list[Problem]]:
+    if not isinstance(submission.parameters, Mapping):
+        return "", [Problem(("parameters",), "must be a JSON object")]
+    text, problems = examine(submission.parameters, "parameters")
+    workflow = config.workflows.get(submission.workflow or "") if config is not None else None
+    if not problems and workflow is not None and workflow.input_schema is not None:
+        problems = list(workflow.input_schema.problems(dict(submission.parameters), ("parameters",)))
+    return text, problems
+
+
+def _callbacks(callbacks: Any, config: Config | None) -> tuple[str | None, list[Problem]]:
+    if callbacks is None:
+        return None, []
+    listed = isinstance(callbacks, list | tuple)
+    if not listed or not all(isinstance(callback, Mapping) for callback in callbacks):
+        return None, [Problem(("callbacks",), "must be a list of objects")]
+    text, problems = examine(callbacks, "callbacks")
+    if not problems and config is not None:
+        problems = _configured_callbacks(config, callbacks)
+    return text, problems
+
+
+def _configured_callbacks(config: Config, callbacks: Any) -> list[Problem]:
+    """Callbacks that a caller adds to one action must meet the rules of those in the file."""
+    under = ("workflows", "submitted", "callbacks")
+    try:
+        read = TypeAdapter(tuple[Callback, ...]).validate_python(callbacks)
+    except ValidationError as error:
+        found = explain(error, {"workflows": {"submitted": {"callbacks": callbacks}}}, under)
+        return [Problem(problem.path[2:], problem.message) for problem in found]
+    parts = parts_of(config)
+    checks = (check_callback(("callbacks", number), callback, parts) for number, callback in enumerate(read))
+    return [problem for check in checks for problem in check]
