@@ -6,7 +6,10 @@ SwitchyardError                 1
 │   ├── AddressInUse           78  somebody else has the port
 │   └── EmbeddedPostgresError  78  a Postgres of one's own cannot start here
 ├── BadInput                   65  the same input never works
+│   ├── LimitExceeded          65  an evaluation took more time or memory than it may
+│   └── EvaluationFailed       65  an evaluation raised an error
 ├── Transient                  75  the same again may work later
+│   ├── PoolUnavailable        75  too many evaluations are waiting, or none can be started
 │   ├── DatabaseUnavailable    75
 │   └── ClusterUnreachable     75  the Kubernetes API gave no answer
 ├── RefusedError                1  the Kubernetes API said no (switchyard/backends/kubernetes/answer.py)
@@ -55,11 +58,40 @@ class BadInput(SwitchyardError):
     exit_code = Exit.BAD_INPUT
 
 
+class LimitExceeded(BadInput):
+    """An evaluation exceeded a limit: "CPU time", "elapsed time", "memory", "result", "depth" or "crash"."""
+
+    def __init__(self, function: str, limit: str) -> None:
+        super().__init__(function, limit)
+        self.limit = limit
+
+    def __str__(self) -> str:
+        function, limit = self.args
+        if limit == "crash":
+            return f"{function} ended its process twice"
+        return f"{function} exceeded its limit of {limit}"
+
+
+class EvaluationFailed(BadInput):
+    """An evaluation raised an error; `kind` is the name of its class."""
+
+    def __init__(self, function: str, kind: str, message: str) -> None:
+        super().__init__(function, kind, message)
+        self.kind, self.message = kind, message
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}: {self.kind}: {self.message}"
+
+
 class Transient(SwitchyardError):
     """The same again may work later."""
 
     exit_code = Exit.TRANSIENT
     transient = True
+
+
+class PoolUnavailable(Transient):
+    """Too many evaluations are waiting, or none can be started now."""
 
 
 class DatabaseUnavailable(Transient):

@@ -1,0 +1,141 @@
+"""The far side: a small server that forks evaluating children; standard library only.
+
+The server is single-threaded and has imported what evaluation needs, so that a fork takes milliseconds and
+is safe. It ends with its parent, and its children end with it. The children get no environment of ours, hence
+no secrets, and are the first choice of the kernel's out-of-memory killer.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import pickle
+import resource
+import signal
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+
+from switchyard.process.linux import die_with_parent
+
+REQUEST = struct.Struct(">QdQQ")  # length, CPU seconds, bytes of memory, bytes of the result
+REPLY = struct.Struct(">QBB")  # length, kind, whether the child leaves after this reply
+VALUE, RAISED, EXCEEDED = range(3)
+FORK, END = b"F", b"E"
+PID = struct.Struct(">q")
+GROWTH = 64 * 2**20  # a child that has kept this much for itself is replaced
+_PAGE = resource.getpagesize()
+
+
+def serve(control: socket.socket, modules: list[str]) -> None:
+    """Fork a child for each socket that arrives; end and reap a child when asked to."""
+    # Stopping is the parent's decision: a signal to the whole group must not fail calls during its drain.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    for module in modules:
+        importlib.import_module(module)
+    while True:
+        command, handles, _, _ = socket.recv_fds(control, 1 + PID.size, 1)
+        if not command:
+            return
+        if command[:1] == FORK:
+            control.sendall(PID.pack(_fork(control, handles[0])))
+        else:
+            (pid,) = PID.unpack(command[1:])
+            control.sendall(PID.pack(_end(pid)))
+
+
+def _fork(control: socket.socket, handle: int) -> int:
+    server = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            control.close()
+            if die_with_parent(server, signal.SIGKILL):
+                with socket.socket(fileno=handle) as requests, contextlib.suppress(EOFError, OSError):
+                    answer(requests)
+        finally:
+            os._exit(0)
+    os.close(handle)
+    return pid
+
+
+def _end(pid: int) -> int:
+    """The signal that ended the child, or 0; only its parent can be sure whose pid this is."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+
+
+def answer(requests: socket.socket) -> None:
+    """In the child: one request after another, until the other end closes."""
+    first = _size()
+    while True:
+        length, seconds, memory, longest = REQUEST.unpack(receive(requests, REQUEST.size))
+        body = receive(requests, length)
+        _limit_memory(_size() + memory)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        kind, reply = _evaluated(body, longest)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        _limit_memory(None)
+        leaving = kind == EXCEEDED or _size() > first + GROWTH
+        requests.sendall(REPLY.pack(len(reply), kind, leaving) + reply)
+        if leaving:
+            return
+
+
+def _limit_memory(to: int | None) -> None:
+    """Up to what the process was given when it started, which may be a limit already."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = hard if to is None else to if hard == resource.RLIM_INFINITY else min(to, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+def _evaluated(body: bytes, longest: int) -> tuple[int, bytes]:
+    try:
+        module, name, arguments = pickle.loads(body)  # noqa: S301 - made by our parent from plain data
+        value = getattr(importlib.import_module(module), name)(*arguments)
+        reply = json.dumps(value).encode()
+    except MemoryError:
+        return EXCEEDED, b'"memory"'
+    except RecursionError:
+        return EXCEEDED, b'"depth"'
+    except Exception as error:  # noqa: BLE001 - whatever it is, the caller hears of it
+        return RAISED, json.dumps([type(error).__name__, str(error)[:2000]]).encode()
+    if len(reply) > longest:
+        return EXCEEDED, b'"result"'
+    return VALUE, reply
+
+
+def receive(connection: socket.socket, length: int, deadline: float | None = None) -> bytes:
+    """Exactly so many bytes, or EOFError where the other end closed."""
+    received = bytearray(length)
+    view, at = memoryview(received), 0
+    while at < length:
+        if deadline is not None:
+            connection.settimeout(max(0.001, deadline - time.monotonic()))
+        count = connection.recv_into(view[at:])
+        if count == 0:
+            raise EOFError
+        at += count
+    return bytes(received)
+
+
+def _size() -> int:
+    """Bytes of address space, which is what RLIMIT_AS counts."""
+    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - once a call, and a Path costs more
+        return int(file.read().split()[0]) * _PAGE
+
+
+def main(handle: int, parent: int, modules: list[str]) -> None:
+    """The server, as server.py starts it."""
+    sys.dont_write_bytecode = True
+    if die_with_parent(parent, signal.SIGKILL):
+        with socket.socket(fileno=handle) as control:
+            serve(control, modules)

@@ -1,0 +1,153 @@
+"""Our side of the server that forks children, and of one child."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from switchyard.process.bounded.child import END, FORK, PID, REPLY, receive
+
+# The children evaluate what strangers wrote: they get no variable that could hold a secret.
+_ENVIRONMENT = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ")
+_ANSWERS_WITHIN = 120.0  # the imports of the first start included, on a busy machine
+_MAIN = (
+    "import sys; sys.path[:] = {path!r}; "
+    "from switchyard.process.bounded.child import main; main({handle}, {parent}, {modules!r})"
+)
+
+
+class ChildDiedError(Exception):
+    """The child is gone: by a limit, or by a signal that we did not send."""
+
+    def __init__(self, limit: str | None, number: int) -> None:
+        super().__init__(limit, number)
+        self.limit, self.signal = limit, number
+
+
+class Reply(NamedTuple):
+    """What a child answered."""
+
+    kind: int
+    leaving: bool
+    value: Any
+
+
+class Server:
+    """Started when the first child is needed, and again where it was killed."""
+
+    def __init__(self, modules: Sequence[str]) -> None:
+        self._modules = list(modules)
+        self._running: _Process | None = None
+        self._lock = threading.Lock()
+
+    def fork(self) -> "Child":
+        """A new child. Only from a thread that lives as long as the server may be needed."""
+        with self._lock:
+            if self._running is None or self._running.broken:
+                self._end()
+                self._running = _Process(self._modules)
+            server = self._running
+        ours, theirs = socket.socketpair()
+        try:
+            return Child(server.ask(FORK + PID.pack(0), theirs.fileno()), ours, server)
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+
+    def close(self) -> None:
+        """End it, and thereby every child."""
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        if self._running is not None:
+            self._running.end()
+            self._running = None
+
+
+class _Process:
+    """One run of the server."""
+
+    def __init__(self, modules: list[str]) -> None:
+        self.broken = False
+        self._control, theirs = socket.socketpair()
+        self._control.settimeout(_ANSWERS_WITHIN)
+        self._lock = threading.Lock()
+        path = [str(Path(entry).absolute()) for entry in sys.path]
+        main = _MAIN.format(path=path, handle=theirs.fileno(), parent=os.getpid(), modules=modules)
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 - ourselves
+                [sys.executable, "-I", "-c", main],
+                pass_fds=[theirs.fileno()],
+                env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                cwd="/",
+            )
+
+    def ask(self, command: bytes, handle: int | None = None) -> int:
+        """The number that the server answers."""
+        try:
+            with self._lock:
+                socket.send_fds(self._control, [command], [] if handle is None else [handle])
+                number: int = PID.unpack(receive(self._control, PID.size))[0]
+        except (OSError, EOFError) as error:
+            self.broken = True
+            raise ConnectionError("the server of evaluating processes ended") from error
+        return number
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._control.close()
+
+
+class Child:
+    """One child; used by one thread, interrupted by any."""
+
+    def __init__(self, pid: int, connection: socket.socket, server: _Process) -> None:
+        self.pid = pid
+        self._connection, self._server = connection, server
+
+    def ask(self, request: bytes, within: float, longest: int) -> Reply:
+        """Its reply; where there is none the child is ended, and ChildDiedError says how it came to that."""
+        deadline = time.monotonic() + within
+        try:
+            self._connection.settimeout(within)
+            self._connection.sendall(request)
+            header = receive(self._connection, REPLY.size, deadline)
+            length, kind, leaving = REPLY.unpack(header)
+            body = receive(self._connection, min(length, longest), deadline)
+            return Reply(kind, bool(leaving), json.loads(body))
+        except TimeoutError:
+            self.end()
+            raise ChildDiedError("elapsed time", signal.SIGKILL) from None
+        except RecursionError:
+            self.end()
+            raise ChildDiedError("depth", 0) from None
+        except (OSError, EOFError, ValueError):
+            number = self.end()
+            raise ChildDiedError("CPU time" if number == signal.SIGPROF else None, number) from None
+
+    def interrupt(self) -> None:
+        """Make `ask` end now."""
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+
+    def end(self) -> int:
+        """Kill it; the signal that ended it, perhaps before."""
+        self._connection.close()
+        try:
+            return self._server.ask(END + PID.pack(self.pid))
+        except ConnectionError:
+            return signal.SIGKILL  # it died with the server
