@@ -41,7 +41,7 @@ class Block:
     @property
     def file(self) -> str | None:
         """The name of the file that it shows: its first line is a comment with nothing but a name."""
-        found = re.match(r"# (?P<name>[\w./-]+\.(?:yaml|py|toml))\n", self.text)
+        found = re.match(r"# (?P<name>[\w./-]+\.(?:yaml|py|sh|toml))\n", self.text)
         return found["name"] if found else None
 
 

@@ -18,7 +18,7 @@ from tests.waiting import until
 
 EVERY = [block for page in PAGES for block in blocks(page)]
 # Pages that begin with a database that somebody has migrated; the others migrate it themselves.
-MIGRATED = {"administration.md", "handlers.md"}
+MIGRATED = {"administration.md", "handlers.md", "sql.md", "troubleshooting.md"}
 
 
 @pytest.fixture
@@ -110,6 +110,18 @@ def test_a_handler_of_ones_own(place: Sandbox) -> None:
     assert rows == [("SUCCESSFUL", 1, 1)]
 
 
+def test_the_contract_of_a_program(place: Sandbox) -> None:
+    """Two programs that succeed, and one that refuses its input."""
+    run(place, "programs.md")
+    outputs = [file.read_text() for file in (place.folder / "store").rglob("output.json")]
+    assert sorted(outputs) == ['{"count": 2}', '{"lines": 0}']
+    with psycopg.connect(place.url) as connection:
+        failed = connection.execute(
+            "select status::text, run, error from switchyard.thread where status <> 'SUCCESSFUL'"
+        ).fetchall()
+    assert failed == [("FAILED", 1, "exit code 65: parameters.scenes: a list is required")]
+
+
 def test_the_assessment(place: Sandbox) -> None:
     run(place, "assessment.md")
     assert "<svg" in (place.folder / "out" / "report.html").read_text()
@@ -118,7 +130,7 @@ def test_the_assessment(place: Sandbox) -> None:
 
 REST = sorted(
     {block.page.name for block in EVERY if block.runs}
-    - {"README.md", "administration.md", "operations.md", "handlers.md", "assessment.md"}
+    - {"README.md", "administration.md", "operations.md", "handlers.md", "assessment.md", "programs.md"}
 )
 
 
