@@ -1,25 +1,25 @@
-"""What belongs to no thread and a person has to see: told once, and taken back where it is over by itself."""
+"""Inbox entries about things without a thread, or about a thread that cannot be completed."""
 
 from collections.abc import Mapping
 
-from caboose.ledger import Ledger
 from caboose.metrics import CabooseMetrics
+from caboose.queries import Queries
 
 
 class Inbox:
-    """One loop's way to the inbox."""
+    """Adds and resolves entries, on one loop's connection."""
 
-    def __init__(self, ledger: Ledger, metrics: CabooseMetrics) -> None:
-        self._ledger = ledger
+    def __init__(self, queries: Queries, metrics: CabooseMetrics) -> None:
+        self._queries = queries
         self._metrics = metrics
 
-    async def tell(
+    async def add(
         self, kind: str, subject: str, reason: str, key: str, detail: Mapping[str, object] | None = None
     ) -> None:
-        """The same key is not told again while it waits there."""
-        await self._ledger.notice(kind, subject, reason, key, detail or {})
+        """Add an entry, unless one with the same kind, subject and key is open."""
+        await self._queries.report(kind, subject, reason, key, detail or {})
         self._metrics.notices.labels(kind).inc()
 
-    async def over(self, kind: str, subject: str, reason: str) -> None:
-        """Nobody needs to look any more, whichever caboose told it."""
-        await self._ledger.notice_over(kind, subject, reason)
+    async def resolve(self, kind: str, subject: str, reason: str) -> None:
+        """Close the open entries of this kind and subject, whichever caboose added them."""
+        await self._queries.resolve(kind, subject, reason)

@@ -6,8 +6,8 @@ import socket
 import time
 from uuid import UUID
 
-from caboose.ledger import Ledger
 from caboose.metrics import CabooseMetrics
+from caboose.queries import Queries
 from switchyard import __version__
 from switchyard.config.config import Config
 from switchyard.errors import SwitchyardError
@@ -22,10 +22,10 @@ class Presence:
     name = "presence"
 
     def __init__(
-        self, worker: UUID, ledger: Ledger, config: Config, metrics: CabooseMetrics, *, serves: list[str]
+        self, worker: UUID, queries: Queries, config: Config, metrics: CabooseMetrics, *, serves: list[str]
     ) -> None:
         self.worker = worker
-        self._ledger = ledger
+        self._queries = queries
         self._config = config
         self._metrics = metrics
         self._state = json.dumps({"serves": serves})
@@ -39,7 +39,7 @@ class Presence:
 
     async def register(self) -> None:
         """Write the row."""
-        await self._ledger.change(
+        await self._queries.change(
             "register",
             {
                 "worker": self.worker,
@@ -57,7 +57,7 @@ class Presence:
         done, failed = self._metrics.ends_by_success()
         rate = round((done + failed) / max(time.monotonic() - self._began, 1.0), 3)
         values = {"worker": self.worker, "done": done, "failed": failed, "rate": rate}
-        if not await self._ledger.change("beat", values):
+        if not await self._queries.change("beat", values):
             await self.register()
         self._beaten = time.monotonic()
         return self._config.workers.beat
@@ -65,6 +65,6 @@ class Presence:
     async def end(self) -> None:
         """Close the row; where the database is away, the row counts as lost, and that is all."""
         try:
-            await self._ledger.change("end_worker", {"worker": self.worker})
+            await self._queries.change("end_worker", {"worker": self.worker})
         except SwitchyardError as error:
             log.warning("the worker's row could not be closed", error=str(error))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from caboose.daemon import Daemon
+from caboose.process import Caboose
 from switchyard.cli.options import ConfigFile
 from switchyard.config.config import Config
 from switchyard.config.load import load
@@ -44,10 +44,10 @@ async def _run(config: Config, path: Path | None, kinds: tuple[str, ...], shard:
     """Serve; after a reload, serve again with the new configuration."""
     following: Config | None = config
     while following is not None:
-        daemon, current = Daemon(following, kinds, shard), following
+        daemon, current = Caboose(following, kinds, shard), following
         following = None
 
-        def reload(daemon: Daemon = daemon, current: Config = current) -> None:
+        def reload(daemon: Caboose = daemon, current: Config = current) -> None:
             nonlocal following
             following = _reloaded(path, current)
             if following is not None:

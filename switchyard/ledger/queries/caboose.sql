@@ -1,13 +1,13 @@
--- threads_of: what the ledger says of executions that a source told of, and which of their ends it has already
-select s.place, t.action_uuid, t.status::text as status, t.run, t.attempt, t.tries, t.lock_id,
+-- threads: the threads of observed executions, and which of their ends are recorded already
+select s.position, t.action_uuid, t.status::text as status, t.run, t.attempt, t.tries, t.lock_id,
   a.action_name, a.workflow, a.correlation_id,
-  coalesce(s.status = any (known.ends), false) as told, known.ends is not null as seen_ended
+  coalesce(s.status = any (known.ends), false) as recorded, known.ends is not null as any_end_recorded
 from unnest(%(uuids)s::uuid[], %(runs)s::integer[], %(statuses)s::text[]) with ordinality
-  as s (action_uuid, run, status, place)
+  as s (action_uuid, run, status, position)
 join switchyard.thread t using (action_uuid)
 join switchyard.action a using (action_uuid)
 cross join lateral (
-  -- The failure of a run that is followed by another is told as INFO, a success without a usable output as FAILED.
+  -- The failure of a run that is followed by another is recorded as INFO, a success without a usable output as FAILED.
   select array_agg(coalesce(e.detail ->> 'ended', e.status::text)) as ends from switchyard.event e
   where e.action_uuid = s.action_uuid and e.run = s.run and e.source = 'caboose' and e.detail ? 'archive'
 ) as known;
@@ -29,7 +29,7 @@ from unnest(%(uuids)s::uuid[], %(runs)s::integer[]) as n (action_uuid, run)
 join switchyard.thread t using (action_uuid)
 where t.run = n.run and t.status < 'SUCCESSFUL';
 
--- callbacks_made: clear callbacks_due in uuid order; whoever gets a row back makes that thread's callbacks
+-- callbacks_made: clear callbacks_due in uuid order; whoever gets a row back inserts that thread's callbacks
 select made.action_uuid
 from (
   select n.action_uuid, switchyard.callbacks_made(n.action_uuid, n.run) as cleared
@@ -39,14 +39,14 @@ from (
 ) as made
 where made.cleared;
 
--- ended: the ends that stand, with all that their callbacks may speak of
+-- ended: recorded ends, with everything that their callbacks may refer to
 select t.action_uuid as uuid, t.run, t.status::text as status, t.error, a.action_name, a.workflow, a.priority,
   a.correlation_id, t.started_at, t.ended_at, a.parameters, coalesce(a.callbacks, '[]') as own_callbacks
 from switchyard.thread t
 join switchyard.action a using (action_uuid)
 where t.action_uuid = any (%(uuids)s::uuid[]) and t.ended_at is not null;
 
--- due: ends whose callbacks nobody has made yet, oldest first, without the action names that others look after
+-- due: ends whose callbacks were not inserted yet, oldest first, without the action names of other cabooses
 select t.action_uuid as uuid, t.run, t.status::text as status, t.attempt, a.action_name, a.workflow
 from switchyard.thread t
 join switchyard.action a using (action_uuid)
@@ -55,7 +55,7 @@ where t.callbacks_due and a.action_name <> all (%(not_ours)s::text[])
 order by t.action_uuid
 limit %(limit)s;
 
--- insert_callbacks: the actions that follow an end; one that is there already stays as it is
+-- insert_callbacks: the actions that follow an end; one that exists already stays as it is
 insert into switchyard.action
   (action_uuid, action_type, action_name, workflow, callback, parent_uuid, priority, parameters, correlation_id)
 select n.action_uuid, case when n.workflow is null then 'callback' else 'workflow' end, n.action_name, n.workflow,
@@ -82,14 +82,14 @@ where y.status in ('QUEUED', 'RUNNING') and y.action_name <> all (%(not_ours)s::
 order by y.action_uuid
 limit %(limit)s;
 
--- handed_over: a page of what the backends of these action names have, and how it was handed over
+-- open_executions: a page of what the backends of these action names have, and how it was handed over
 select y.action_uuid as uuid, y.run, y.lock_id, y.action_name, a.workflow,
   extract(epoch from now() - t.last_update)::double precision as silent,
   (
     select e.detail from switchyard.event e
     where e.action_uuid = y.action_uuid and e.run = y.run and e.status = 'QUEUED'
     order by e.event_id desc limit 1
-  ) as handed
+  ) as handover
 from switchyard.yard y
 join switchyard.thread t using (action_uuid)
 join switchyard.action a using (action_uuid)
@@ -101,10 +101,10 @@ limit %(limit)s;
 -- try_lock: the advisory locks of these threads that are free, now held by this connection
 select l.lock_id from unnest(%(lock_ids)s::bigint[]) as l (lock_id) where pg_try_advisory_lock(l.lock_id);
 
--- unlock: give them back
+-- unlock: release them
 select switchyard.unlock(%(lock_ids)s::bigint[]);
 
--- notice: something that a person has to see; the same thing is not told twice while it waits
+-- report: add an entry to the inbox, unless the same entry is there already
 insert into switchyard.journal (kind, subject, actor, reason, detail, needs_review)
 select %(kind)s, %(subject)s, 'caboose', %(reason)s, %(detail)s::jsonb, true
 where not exists (
@@ -113,31 +113,31 @@ where not exists (
     and j.detail ->> 'key' = %(detail)s::jsonb ->> 'key'
 );
 
--- notice_over: what was told is over by itself
+-- resolve: close entries that resolved themselves
 select switchyard.notice_over(%(kind)s, %(subject)s, %(reason)s);
 
--- keep_worker: the row of a worker that reports through a queue
+-- record_worker: the row of a worker that reports through a queue
 insert into switchyard.worker as w (worker_id, kind, host, done, failed, rate, ended_at)
 values (%(worker)s, 'assessment', %(host)s, %(done)s, %(failed)s, %(rate)s, case when %(ended)s then now() end)
 on conflict (worker_id) do update
 set beat_at = now(), lost_at = null, done = greatest(w.done, excluded.done),
   failed = greatest(w.failed, excluded.failed), rate = excluded.rate, ended_at = coalesce(w.ended_at, excluded.ended_at);
 
--- register: a caboose counts as started once its row is there
+-- register: the row of a caboose; it counts as started once the row exists
 insert into switchyard.worker (worker_id, kind, host, pid, version, config_hash, state)
 values (%(worker)s, 'caboose', %(host)s, %(pid)s, %(version)s, %(config_hash)s, %(state)s::jsonb)
 on conflict (worker_id) do update set beat_at = now(), lost_at = null, state = excluded.state;
 
--- beat: it lives
+-- beat: a heartbeat
 update switchyard.worker set beat_at = now(), lost_at = null, done = %(done)s, failed = %(failed)s, rate = %(rate)s
 where worker_id = %(worker)s and ended_at is null
 returning worker_id;
 
--- end_worker: it ended in good order
+-- end_worker: a regular end
 update switchyard.worker set ended_at = now(), beat_at = now() where worker_id = %(worker)s;
 
--- listen: hear the bell that cancel rings
+-- listen: wake up on a cancel
 listen switchyard_caboose;
 
--- round_trip: whether the connection still answers
+-- round_trip: whether the connection still works
 select 1;

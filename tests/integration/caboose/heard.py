@@ -7,17 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from caboose.archive import Archive
-from caboose.complete import Completer
-from caboose.due import DueSweep
-from caboose.intake import Intake
-from caboose.ledger import Ledger
-from caboose.means import Means
-from caboose.metrics import CabooseMetrics
-from caboose.reconcile import Reconcile
-from caboose.record import Recorder
+from caboose.complete.completer import Completer
+from caboose.complete.services import Services
+from caboose.observe.intake import Intake
+from caboose.queries import Queries
+from caboose.scope import Scope
 from caboose.served import build
-from caboose.territory import Territory
+from caboose.sweeps.due_callbacks import DueCallbacks
+from caboose.sweeps.reconcile import Reconcile
 from switchyard.config.config import Config
 from switchyard.execution import WHOLE
 from switchyard.store import open_store
@@ -31,16 +28,14 @@ class Heard:
         self.config = Config.model_validate({**config, "caboose": {"poll": "100ms"}})
         self.store = open_store((folder / "store").as_uri())
         self._pump: asyncio.Task[float | None] | None = None
-        metrics = CabooseMetrics()
-        archive = Archive(self.store, self.config.caboose.max_output, metrics)
-        means = Means(self.config, archive, Recorder(self.config, self.store, random.Random(1)), metrics)
+        services = Services.of(self.config, self.store, random.Random(1))
         (served,) = build(self.config, (), WHOLE, self.store)
         self.source = served.source
         self.intake = Intake(served.source, 100)
-        self.ledgers = [Ledger(database.url, f"test {number}") for number in range(3)]
-        self.completer = Completer(served.source, self.intake, self.ledgers[0], means)
-        self.due = DueSweep(self.ledgers[1], Territory.of(self.config, {"run": self.source}, WHOLE), means)
-        self.reconcile = Reconcile(self.source, served.names, self.ledgers[2], self.intake, **reconcile)
+        self.queries = [Queries(database.url, f"test {number}") for number in range(3)]
+        self.completer = Completer(served.source, self.intake, self.queries[0], services)
+        self.due = DueCallbacks(self.queries[1], Scope.of(self.config, {"run": self.source}, WHOLE), services)
+        self.reconcile = Reconcile(self.source, served.names, self.queries[2], self.intake, **reconcile)
 
     async def start(self) -> None:
         """Observe from now on, without a break: a poll that is given up would hide what it brings."""
@@ -67,5 +62,5 @@ class Heard:
             self._pump.cancel()
             await asyncio.gather(self._pump, return_exceptions=True)
         await self.source.close()
-        for ledger in self.ledgers:
-            await ledger.close()
+        for each in self.queries:
+            await each.close()

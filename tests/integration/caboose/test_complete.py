@@ -96,14 +96,14 @@ async def test_a_retry_loses_against_a_cancel(world: World, monkeypatch: pytest.
     uuid = world.queued(world.submit("stubborn"))
     world.exited(uuid, 1)
     (seen,) = world.source._scan()
-    threads_of = world.ledger.threads_of
+    threads = world.queries.threads
 
     async def cancelled_meanwhile(observed: Any) -> Any:
-        found = await threads_of(observed)
+        found = await threads(observed)
         world.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
         return found
 
-    monkeypatch.setattr(world.ledger, "threads_of", cancelled_meanwhile)
+    monkeypatch.setattr(world.queries, "threads", cancelled_meanwhile)
     await world.tell(seen)
     assert world.thread(uuid)["status"] == "CANCELED"
     assert len(world.children(uuid)) == 1

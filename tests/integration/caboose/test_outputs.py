@@ -97,8 +97,8 @@ async def test_a_store_that_is_full_or_read_only_keeps_the_execution_and_tells_t
 
 
 async def test_what_another_caboose_told_of_the_store_is_over_with_the_first_archive(world: World) -> None:
-    await world.ledger.notice("archive", world.store.url, "executions cannot be archived", "k", {})
-    await world.ledger.notice("archive", "s3://another", "executions cannot be archived", "k", {})
+    await world.queries.report("archive", world.store.url, "executions cannot be archived", "k", {})
+    await world.queries.report("archive", "s3://another", "executions cannot be archived", "k", {})
     world.database.execute(
         "insert into switchyard.journal (kind, subject, actor, needs_review) values ('archive', %s, 'ann', true)",
         world.store.url,

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from caboose.reconcile import Reconcile
+from caboose.sweeps.reconcile import Reconcile
 from switchyard.errors import Transient
 from switchyard.sources import Observation
 from tests.integration.caboose.conftest import Worlds
@@ -36,7 +36,7 @@ async def world(worlds: Worlds) -> World:
 
 
 def reconcile(world: World, clock: Clock) -> Reconcile:
-    return Reconcile(world.source, ["run"], world.ledger, world.intake, grace=10.0, clock=clock)
+    return Reconcile(world.source, ["run"], world.queries, world.intake, grace=10.0, clock=clock)
 
 
 def mine(world: World) -> dict[str, str]:
@@ -116,7 +116,7 @@ async def test_what_only_a_look_can_tell_is_looked_at_now_and_then_and_forgotten
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, looks = Clock(), 0
-    loop = Reconcile(world.source, ["run"], world.ledger, world.intake, silent=0.0, clock=clock)
+    loop = Reconcile(world.source, ["run"], world.queries, world.intake, silent=0.0, clock=clock)
     loop._silent = 0.0
     uuid = world.queued(world.submit(), detail=mine(world))
     world.started(uuid)

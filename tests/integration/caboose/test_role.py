@@ -10,7 +10,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from caboose.presence import Presence
-from caboose.reconcile import Reconcile
+from caboose.sweeps.reconcile import Reconcile
 from switchyard.sources import Beat, Notice, Observation
 from switchyard.status import Status
 from tests.integration.caboose.conftest import Worlds
@@ -41,7 +41,7 @@ def worker_url(database: Database) -> Iterator[str]:
 
 
 async def test_the_workers_role_is_enough(worlds: Worlds, worker_url: str) -> None:
-    world = await worlds(FLOWS, ledger_url=worker_url)
+    world = await worlds(FLOWS, database_url=worker_url)
     retried, cancelled, late = (world.queued(world.submit(name)) for name in ("flow", "flow", "hasty"))
     done = world.queued(world.submit())
     world.exited(retried, 1)
@@ -54,16 +54,16 @@ async def test_the_workers_role_is_enough(worlds: Worlds, worker_url: str) -> No
     statuses = [world.thread(uuid)["status"] for uuid in (retried, cancelled, late, done)]
     assert statuses == ["BACKOFF", "CANCELED", "TIMED_OUT", "SUCCESSFUL"]
     assert [child[4] for child in world.children(done)] == ["INVALID", "PENDING"]
-    await Reconcile(world.source, ["run"], world.ledger, world.intake).run_once()
+    await Reconcile(world.source, ["run"], world.queries, world.intake).run_once()
 
 
 async def test_it_may_keep_the_rows_of_workers_and_the_inbox(worlds: Worlds, worker_url: str) -> None:
-    world = await worlds(FLOWS, ledger_url=worker_url)
+    world = await worlds(FLOWS, database_url=worker_url)
     await world.tell(
         Notice("queue", "unreadable", "m-1", {"text": "?"}, _done),
         Beat("w-1", "assessment", "beat", 1, 0, 0.5, _done),
     )
-    presence = Presence(uuid4(), world.ledger, world.config, world.means.metrics, serves=["run"])
+    presence = Presence(uuid4(), world.queries, world.config, world.services.metrics, serves=["run"])
     await presence.register()
     await presence.run_once()
     assert presence.fresh

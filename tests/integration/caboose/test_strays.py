@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from caboose import cancel
+from caboose.observe import stop
 from switchyard.backends.local.spool import record
 from switchyard.errors import Transient
 from switchyard.places import Places
@@ -76,7 +76,7 @@ async def test_what_runs_for_an_action_that_is_gone_is_stopped_once(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
-    monkeypatch.setattr(cancel, "REMEMBERED", 1)
+    monkeypatch.setattr(stop, "REMEMBERED", 1)
     for last in ("1", "2"):
         uuid = UUID(f"01890163-8694-739b-aea5-966c26f8ad9{last}")
         path = world.started(uuid)
@@ -84,7 +84,7 @@ async def test_what_runs_for_an_action_that_is_gone_is_stopped_once(
             await world.tell(Observation(uuid, 1, Status.RUNNING))
         assert (path / "stop").exists()
     assert caplog.text.count("its action is gone from the ledger") == 2
-    assert len(world.completer._stopper._noted) == 1
+    assert len(world.completer._progress._stopper._recorded) == 1
 
 
 async def test_one_that_cannot_be_stopped_holds_up_no_end_and_writes_no_note_twice(

@@ -8,9 +8,9 @@ from uuid import UUID, uuid4
 import pytest
 from psycopg import sql
 
-from caboose import cancel
+from caboose.isolate import NotLeader
+from caboose.observe.listen import CancelListener
 from caboose.presence import Presence
-from caboose.record import NotInCharge
 from switchyard.errors import DatabaseUnavailable, Transient
 from switchyard.places import Places
 from switchyard.sources import Observation
@@ -40,7 +40,7 @@ async def test_a_death_before_the_commit_leaves_nothing_but_the_archive(
 ) -> None:
     uuid, path, seen = _ended(world)
     with monkeypatch.context() as patch:
-        patch.setattr(world.ledger, "insert_callbacks", _dies)
+        patch.setattr(world.queries, "insert_callbacks", _dies)
         with pytest.raises(KeyboardInterrupt):
             await world.tell(seen)
     assert world.thread(uuid)["status"] == "QUEUED"
@@ -59,7 +59,7 @@ async def test_a_database_that_fails_midway_repeats_only_what_is_not_settled(
     path = world.exited(uuid)
     note = Observation(uuid, 1, Status.INFO, detail={"progress": 0.5})
     with monkeypatch.context() as patch:
-        patch.setattr(world.ledger, "callbacks_made", _away)
+        patch.setattr(world.queries, "callbacks_made", _away)
         with pytest.raises(DatabaseUnavailable):
             await world.tell(note, *world.source._scan())
     assert world.intake.waiting == 1, "the end, and not the note"
@@ -81,7 +81,7 @@ async def test_without_the_lease_nothing_is_recorded_and_everything_is_kept(
     with monkeypatch.context() as patch:
         patch.setattr(world.source, "in_charge", lambda: next(held))
         world.intake._later = [(0.0, 0, seen)]
-        with pytest.raises(NotInCharge, match="another caboose may hold the lease"):
+        with pytest.raises(NotLeader, match="another caboose may lead"):
             await world.completer.run_once()
     assert world.intake.waiting == 1
     assert [event[0] for event in world.events(uuid)] == ["QUEUED"]
@@ -149,7 +149,7 @@ async def test_what_cannot_be_done_now_is_done_later(
 
 async def test_a_cancel_is_heard_and_a_lost_connection_is_told(world: World) -> None:
     rung = asyncio.Event()
-    ears = asyncio.create_task(cancel.Ears(world.database.url, rung.set).run_once())
+    ears = asyncio.create_task(CancelListener(world.database.url, rung.set).run_once())
     listening = (
         "select pid from pg_stat_activity where application_name = 'caboose listen' and query like 'listen%%'"
     )
@@ -168,11 +168,11 @@ async def test_a_cancel_is_heard_and_a_lost_connection_is_told(world: World) -> 
 
 async def test_a_connection_that_dies_within_a_transaction_is_told(world: World) -> None:
     async def broken() -> None:
-        async with world.ledger.transaction():
+        async with world.queries.transaction():
             world.database.execute(
                 "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'caboose test'"
             )
-            connection = await world.ledger._open()
+            connection = await world.queries._open()
             await connection.execute("select 1")
 
     with pytest.raises(DatabaseUnavailable):
@@ -180,7 +180,7 @@ async def test_a_connection_that_dies_within_a_transaction_is_told(world: World)
 
 
 async def test_a_row_that_was_taken_away_is_written_anew(world: World) -> None:
-    presence = Presence(uuid4(), world.ledger, world.config, world.means.metrics, serves=["run"])
+    presence = Presence(uuid4(), world.queries, world.config, world.services.metrics, serves=["run"])
     await presence.run_once()
     assert world.database.execute("select kind, state from switchyard.fleet") == [("caboose", "running")]
 

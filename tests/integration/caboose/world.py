@@ -10,16 +10,13 @@ from uuid import UUID
 
 from psycopg.rows import dict_row
 
-from caboose.archive import Archive
-from caboose.complete import Completer
-from caboose.due import DueSweep
-from caboose.intake import Intake
-from caboose.ledger import Ledger
-from caboose.means import Means
-from caboose.metrics import CabooseMetrics
-from caboose.record import Recorder
-from caboose.territory import Territory
-from caboose.timeouts import Timeouts
+from caboose.complete.completer import Completer
+from caboose.complete.services import Services
+from caboose.observe.intake import Intake
+from caboose.queries import Queries
+from caboose.scope import Scope
+from caboose.sweeps.due_callbacks import DueCallbacks
+from caboose.sweeps.timeouts import Timeouts
 from switchyard.backends.local.model import LocalAction
 from switchyard.backends.local.source import LocalSource
 from switchyard.backends.local.spool import folder, record
@@ -47,11 +44,11 @@ class World:
     spool: Path
     source: LocalSource
     intake: Intake
-    ledger: Ledger
+    queries: Queries
     completer: Completer
-    due: DueSweep
+    due: DueCallbacks
     timeouts: Timeouts
-    means: Means
+    services: Services
 
     def submit(
         self, workflow: str = "flow", parameters: Mapping[str, Any] | None = None, **more: Any
@@ -139,7 +136,7 @@ class World:
         )
 
     async def close(self) -> None:
-        await self.ledger.close()
+        await self.queries.close()
 
 
 async def build(
@@ -147,7 +144,7 @@ async def build(
     tmp_path: Path,
     workflows: Mapping[str, Any],
     store: Store | None = None,
-    ledger_url: str | None = None,
+    database_url: str | None = None,
     **config: Any,
 ) -> World:
     """A world around these workflows."""
@@ -160,23 +157,21 @@ async def build(
     source = LocalSource(action)
     await source.start()
     kept = store or open_store((tmp_path / "store").as_uri())
-    ledger = Ledger(ledger_url or database.url, "caboose test")
-    return _wired(database, made, kept, spool, source, ledger=ledger)
+    queries = Queries(database_url or database.url, "caboose test")
+    return _wired(database, made, kept, spool, source, queries=queries)
 
 
 def _wired(
-    database: Database, config: Config, store: Store, spool: Path, source: LocalSource, *, ledger: Ledger
+    database: Database, config: Config, store: Store, spool: Path, source: LocalSource, *, queries: Queries
 ) -> World:
-    metrics = CabooseMetrics()
-    archive = Archive(store, config.caboose.max_output, metrics)
-    means = Means(config, archive, Recorder(config, store, random.Random(1)), metrics)
+    services = Services.of(config, store, random.Random(1))
     intake = Intake(source, 1000)
     sources: dict[str, Source] = {"run": source}
-    territory = Territory.of(config, sources, WHOLE)
+    scope = Scope.of(config, sources, WHOLE)
     return World(
-        *(database, config, store, spool, source, intake, ledger),
-        completer=Completer(source, intake, ledger, means),
-        due=DueSweep(ledger, territory, means),
-        timeouts=Timeouts(ledger, territory, means, lambda: None),
-        means=means,
+        *(database, config, store, spool, source, intake, queries),
+        completer=Completer(source, intake, queries, services),
+        due=DueCallbacks(queries, scope, services),
+        timeouts=Timeouts(queries, scope, services, lambda: None),
+        services=services,
     )

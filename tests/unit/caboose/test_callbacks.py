@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caboose.callbacks import Ended, callback_uuid, evaluate, plan
+from caboose.complete.plan import callback_uuid, document_of, evaluate, plan
+from caboose.rows import Ended
 from switchyard.config.callbacks import Callback, Value
 from switchyard.status import ENDS, Status
 
@@ -84,7 +85,7 @@ def test_an_output_without_items_gives_none(output: Any) -> None:
     ],
 )
 def test_values(value: dict[str, Any], found: Any) -> None:
-    document = ended().document({"n": 7, "list": [1, 2]})
+    document = document_of(ended(), {"n": 7, "list": [1, 2]})
     assert evaluate(Value.model_validate(value), document) == found
 
 

@@ -4,16 +4,17 @@ from uuid import UUID
 
 import pytest
 
-from caboose.decide import Todo, decide
-from caboose.ledger import Thread
+from caboose.case import NextStep
+from caboose.observe.decide import decide
+from caboose.rows import Thread
 from switchyard.sources import Observation
 from switchyard.status import ENDS, Status
 
 U = UUID("0190163d-8694-739b-aea5-966c26f8ad91")
 
 
-def thread(status: Status, run: int = 2, *, told: bool = False, seen_ended: bool = False) -> Thread:
-    return Thread(1, U, status, run, 1, 0, 7, "run", "flow", None, told, seen_ended)
+def thread(status: Status, run: int = 2, *, recorded: bool = False, any_end_recorded: bool = False) -> Thread:
+    return Thread(1, U, status, run, 1, 0, 7, "run", "flow", None, recorded, any_end_recorded)
 
 
 def seen(status: Status | None, run: int = 2) -> Observation:
@@ -22,63 +23,63 @@ def seen(status: Status | None, run: int = 2) -> Observation:
 
 @pytest.mark.parametrize("observed", [None, *Status])
 def test_without_a_thread_nothing_is_written(observed: Status | None) -> None:
-    todo = decide(seen(observed), None)
-    assert todo in {Todo.NOTHING, Todo.FORGET, Todo.STOP}
-    assert (todo is Todo.FORGET) == (observed in ENDS)
+    step = decide(seen(observed), None)
+    assert step in {NextStep.ACKNOWLEDGE, NextStep.FORGET, NextStep.STOP}
+    assert (step is NextStep.FORGET) == (observed in ENDS)
 
 
 @pytest.mark.parametrize("end", sorted(ENDS))
 @pytest.mark.parametrize("at", [Status.PENDING, Status.QUEUED, Status.RUNNING, Status.BACKOFF])
 def test_the_end_of_an_open_run_completes_it_whatever_it_was_at(end: Status, at: Status) -> None:
-    assert decide(seen(end), thread(at)) is Todo.COMPLETE
+    assert decide(seen(end), thread(at)) is NextStep.COMPLETE
 
 
 @pytest.mark.parametrize("end", sorted(ENDS))
 @pytest.mark.parametrize("at", sorted(ENDS))
 def test_an_end_after_an_end_is_recorded_once_and_then_only_forgotten(end: Status, at: Status) -> None:
-    assert decide(seen(end), thread(at)) is Todo.COMPLETE
-    assert decide(seen(end), thread(at, told=True)) is Todo.FORGET
+    assert decide(seen(end), thread(at)) is NextStep.COMPLETE
+    assert decide(seen(end), thread(at, recorded=True)) is NextStep.FORGET
 
 
 @pytest.mark.parametrize("at", sorted(ENDS))
 def test_what_runs_after_the_end_is_stopped(at: Status) -> None:
-    assert decide(seen(Status.RUNNING), thread(at)) is Todo.STOP
-    assert decide(seen(Status.QUEUED), thread(at)) is Todo.STOP
-    assert decide(seen(Status.INFO), thread(at)) is Todo.WRITE
+    assert decide(seen(Status.RUNNING), thread(at)) is NextStep.STOP
+    assert decide(seen(Status.QUEUED), thread(at)) is NextStep.STOP
+    assert decide(seen(Status.INFO), thread(at)) is NextStep.WRITE
 
 
 @pytest.mark.parametrize("at", sorted(ENDS))
 def test_news_of_what_is_known_to_have_ended_are_doubted(at: Status) -> None:
-    assert decide(seen(Status.RUNNING), thread(at, seen_ended=True)) is Todo.DOUBT
+    assert decide(seen(Status.RUNNING), thread(at, any_end_recorded=True)) is NextStep.LOOK
 
 
 def test_what_runs_for_an_older_run_is_stopped() -> None:
-    assert decide(seen(Status.RUNNING, 1), thread(Status.RUNNING)) is Todo.STOP
+    assert decide(seen(Status.RUNNING, 1), thread(Status.RUNNING)) is NextStep.STOP
 
 
 @pytest.mark.parametrize("observed", sorted(Status))
 def test_a_run_that_nobody_opened_is_strange(observed: Status) -> None:
-    assert decide(seen(observed, 3), thread(Status.RUNNING)) is Todo.STRANGE
+    assert decide(seen(observed, 3), thread(Status.RUNNING)) is NextStep.REPORT
 
 
 @pytest.mark.parametrize(
-    ("at", "todo"),
+    ("at", "step"),
     [
-        (Status.PENDING, Todo.LATER),
-        (Status.BACKOFF, Todo.LATER),
-        (Status.QUEUED, Todo.WRITE),
-        (Status.RUNNING, Todo.NOTHING),
+        (Status.PENDING, NextStep.LATER),
+        (Status.BACKOFF, NextStep.LATER),
+        (Status.QUEUED, NextStep.WRITE),
+        (Status.RUNNING, NextStep.ACKNOWLEDGE),
     ],
 )
-def test_running_is_written_onto_queued_alone(at: Status, todo: Todo) -> None:
-    assert decide(seen(Status.RUNNING), thread(at)) is todo
+def test_running_is_written_onto_queued_alone(at: Status, step: NextStep) -> None:
+    assert decide(seen(Status.RUNNING), thread(at)) is step
 
 
 def test_progress_of_what_runs_is_noted() -> None:
-    told = Observation(U, 2, Status.RUNNING, detail={"progress": 0.5})
-    assert decide(told, thread(Status.RUNNING)) is Todo.NOTE
-    assert decide(told, thread(Status.QUEUED)) is Todo.WRITE
+    progress = Observation(U, 2, Status.RUNNING, detail={"progress": 0.5})
+    assert decide(progress, thread(Status.RUNNING)) is NextStep.NOTE
+    assert decide(progress, thread(Status.QUEUED)) is NextStep.WRITE
 
 
 def test_what_is_gone_is_left_to_reconcile() -> None:
-    assert decide(seen(None), thread(Status.RUNNING)) is Todo.NOTHING
+    assert decide(seen(None), thread(Status.RUNNING)) is NextStep.ACKNOWLEDGE

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from uuid import UUID
 
-from caboose.intake import Intake
+from caboose.observe.intake import Intake
 from switchyard.backends.local.model import LocalAction
 from switchyard.backends.local.source import LocalSource
 from switchyard.sources import Observation

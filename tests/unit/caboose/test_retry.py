@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caboose.retry import again_in
+from caboose.complete.retry import next_run_in
 from switchyard.config.retry import ONCE, RetryPolicy
 
 CHANCE = random.Random(1)
@@ -17,7 +17,7 @@ def test_a_policy_allows_its_attempts_and_waits_within_its_bounds(
     attempts: int, tries: int, base: float, seed: int
 ) -> None:
     policy = RetryPolicy(attempts=attempts, base=base, factor=2.0, max=600.0)
-    wait = again_in(policy, tries, fatal=False, chance=random.Random(seed))
+    wait = next_run_in(policy, tries, fatal=False, chance=random.Random(seed))
     assert (wait is None) == (tries + 1 >= attempts)
     if wait is not None:
         assert 0 <= wait <= min(600.0, base * 2.0**tries)
@@ -25,15 +25,15 @@ def test_a_policy_allows_its_attempts_and_waits_within_its_bounds(
 
 @pytest.mark.parametrize("tries", [0, 1, 5])
 def test_a_fatal_failure_is_the_last(tries: int) -> None:
-    assert again_in(RetryPolicy(attempts=99), tries, fatal=True, chance=CHANCE) is None
+    assert next_run_in(RetryPolicy(attempts=99), tries, fatal=True, chance=CHANCE) is None
 
 
 def test_without_a_policy_a_workflow_runs_once() -> None:
-    assert again_in(ONCE, 0, fatal=False, chance=CHANCE) is None
+    assert next_run_in(ONCE, 0, fatal=False, chance=CHANCE) is None
 
 
 def test_endless_growth_stays_under_the_cap() -> None:
     policy = RetryPolicy(attempts=1000, base=1.0, factor=100.0, max=600.0)
-    wait = again_in(policy, 900, fatal=False, chance=CHANCE)
+    wait = next_run_in(policy, 900, fatal=False, chance=CHANCE)
     assert wait is not None
     assert wait <= 600.0

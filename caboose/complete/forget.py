@@ -1,16 +1,17 @@
-"""Forgetting: delete or acknowledge what is safe in the archive and the ledger, under the thread's lock.
+"""Forgetting: delete or acknowledge what is archived and recorded, under the thread's advisory lock.
 
 Conductor holds the lock while it dispatches. One that claimed just before the end is still going to submit;
-if the workflow were deleted by then, the same name would run a second time. So: try the lock; not got,
-later.
+if the workflow were deleted by then, the same name would run a second time. So: try the lock; if it is
+taken, forget later.
 """
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from caboose.ledger import Ledger
+from caboose.case import SOON, Case
 from caboose.metrics import CabooseMetrics
+from caboose.queries import Queries
 from switchyard.process.log import get_logger
 from switchyard.sources import Observation, Source
 
@@ -20,11 +21,11 @@ Forgettable = tuple[Observation, int | None]  # with the lock of its thread, whe
 
 
 class Forgetter:
-    """Forgets for one source; what it could not forget it tries again when it is next called."""
+    """Forgets for one source; what could not be forgotten is tried again at the next call."""
 
-    def __init__(self, source: Source, ledger: Ledger, metrics: CabooseMetrics) -> None:
+    def __init__(self, source: Source, queries: Queries, metrics: CabooseMetrics) -> None:
         self._source = source
-        self._ledger = ledger
+        self._queries = queries
         self._metrics = metrics
         self._waiting: list[Forgettable] = []
 
@@ -33,19 +34,26 @@ class Forgetter:
         """How many could not be forgotten yet."""
         return len(self._waiting)
 
-    async def forget(self, seen: Sequence[Forgettable]) -> None:
-        """Forget these and those that wait."""
-        todo = [*self._waiting, *((replace(each, record=None, output=None), lock) for each, lock in seen)]
-        self._waiting = todo  # should the database fail us now, nothing is lost
+    @property
+    def next_in(self) -> float | None:
+        """Seconds until the next try; None: nothing waits."""
+        return SOON if self._waiting else None
+
+    async def forget(self, cases: Sequence[Case]) -> None:
+        """Forget these and those that wait. From here on they are the forgetter's, and finished."""
+        self._waiting += map(_forgettable, cases)  # should the database fail now, nothing is lost
+        for case in cases:
+            case.finished = True
+        todo = self._waiting
         if not todo:
             return
         locks = sorted({lock for _, lock in todo if lock is not None})
-        free = await self._ledger.try_lock(locks)
+        free = await self._queries.try_lock(locks)
         try:
             ours = [(each, lock) for each, lock in todo if lock is None or lock in free]
             failed = await self._forget_all(ours)
         finally:
-            await self._ledger.unlock(sorted(free))
+            await self._queries.unlock(sorted(free))
         self._waiting = [pair for pair in todo if pair[1] is not None and pair[1] not in free] + failed
 
     async def _forget_all(self, todo: Sequence[Forgettable]) -> list[Forgettable]:
@@ -63,3 +71,13 @@ class Forgetter:
             else:
                 self._metrics.forgotten.labels(self._source.name).inc()
         return failed
+
+
+def _forgettable(case: Case) -> Forgettable:
+    """Without what only the archive needed."""
+    seen = case.observation
+    if case.thread is None:
+        log.warning(
+            "an end without an action: archived and forgotten", action_uuid=str(seen.uuid), run=seen.run
+        )
+    return replace(seen, record=None, output=None), case.thread.lock_id if case.thread else None

@@ -7,20 +7,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from uuid import uuid4
 
-from caboose.archive import Archive
-from caboose.cancel import Ears
-from caboose.complete import Completer
-from caboose.due import DueSweep
-from caboose.intake import Intake
-from caboose.ledger import Ledger
-from caboose.means import Means
-from caboose.metrics import CabooseMetrics
+from caboose.complete.completer import Completer
+from caboose.complete.services import Services
+from caboose.observe.intake import Intake
+from caboose.observe.listen import CancelListener
 from caboose.presence import Presence
-from caboose.reconcile import Reconcile
-from caboose.record import Recorder
+from caboose.queries import Queries
+from caboose.scope import Scope
 from caboose.served import Served, build
-from caboose.territory import Territory
-from caboose.timeouts import Timeouts
+from caboose.sweeps.due_callbacks import DueCallbacks
+from caboose.sweeps.reconcile import Reconcile
+from caboose.sweeps.timeouts import Timeouts
 from switchyard.config.config import Config
 from switchyard.execution import Shard
 from switchyard.process.health import HealthServer
@@ -31,23 +28,22 @@ from switchyard.store import open_store
 log = get_logger(__name__)
 
 
-class Daemon:
+class Caboose:
     """One caboose with one configuration, from `serve` to `stop`."""
 
     def __init__(self, config: Config, kinds: Sequence[str], shard: Shard) -> None:
         self._config = config
         self._url = config.database.conninfo()
         self._worker = uuid4()
-        self._metrics = CabooseMetrics()
         store = open_store(config.store)
-        archive = Archive(store, config.caboose.max_output, self._metrics)
-        self._means = Means(config, archive, Recorder(config, store, random.Random()), self._metrics)  # noqa: S311
+        self._services = Services.of(config, store, random.Random())  # noqa: S311 - spreads retries
+        self._metrics = self._services.metrics
         self._served = build(config, kinds, shard, store)
         sources = {name: served.source for served in self._served for name in served.names}
-        self._territory = Territory.of(config, sources, shard)
-        self._ledgers: list[Ledger] = []
+        self._scope = Scope.of(config, sources, shard)
+        self._all_queries: list[Queries] = []
         self._presence = Presence(
-            self._worker, self._ledger("presence"), config, self._metrics, serves=sorted(sources)
+            self._worker, self._queries("presence"), config, self._metrics, serves=sorted(sources)
         )
         self._runners: list[Runner] = []
         self._listeners: list[Runner] = []
@@ -55,16 +51,16 @@ class Daemon:
     async def serve(self) -> None:
         """Until `stop`. The row is there before anything is done, and closed after everything is."""
         async with AsyncExitStack() as stack:
-            for ledger in self._ledgers:
-                stack.push_async_callback(ledger.close)
+            for queries in self._all_queries:
+                stack.push_async_callback(queries.close)
             await self._presence.register()
             stack.push_async_callback(self._presence.end)
             for served in self._served:
                 await served.source.start()
                 stack.push_async_callback(served.source.close)
             self._wire()
-            for ledger in self._ledgers:
-                stack.push_async_callback(ledger.close)
+            for queries in self._all_queries:
+                stack.push_async_callback(queries.close)
             await stack.enter_async_context(self._health())
             log.info("caboose is up", sources=[served.source.name for served in self._served])
             await self._run()
@@ -76,22 +72,22 @@ class Daemon:
             runner.stop()
 
     def _wire(self) -> None:
-        due = self._runner(DueSweep(self._ledger("due"), self._territory, self._means))
-        self._runner(Timeouts(self._ledger("timeouts"), self._territory, self._means, due.wake))
+        due = self._runner(DueCallbacks(self._queries("due"), self._scope, self._services))
+        self._runner(Timeouts(self._queries("timeouts"), self._scope, self._services, due.wake))
         self._runner(self._presence)
-        self._listener(Ears(self._url, due.wake))
+        self._listener(CancelListener(self._url, due.wake))
         for served in self._served:
             intake = Intake(served.source, 2 * self._config.caboose.batch)
             name = served.source.name
-            completer = Completer(served.source, intake, self._ledger(f"complete {name}"), self._means)
+            completer = Completer(served.source, intake, self._queries(f"complete {name}"), self._services)
             intake.on_arrival = self._runner(completer).wake
             self._listener(intake)
             self._runner(self._reconcile(served, intake))
 
     def _reconcile(self, served: Served, intake: Intake) -> Reconcile:
-        ledger = self._ledger(f"reconcile {served.source.name}")
+        queries = self._queries(f"reconcile {served.source.name}")
         return Reconcile(
-            *(served.source, served.names, ledger, intake),
+            *(served.source, served.names, queries, intake),
             grace=served.grace,
             silent=served.silent,
             every=served.every,
@@ -121,11 +117,11 @@ class Daemon:
         # It may wait for ever: that nothing comes does not mean that it is stuck.
         self._listeners.append(Runner(loop, stall_after=math.inf))
 
-    def _ledger(self, name: str) -> Ledger:
+    def _queries(self, name: str) -> Queries:
         # Whoever marks this worker lost ends the connections that bear its id.
-        ledger = Ledger(self._url, f"caboose {self._worker} {name}")
-        self._ledgers.append(ledger)
-        return ledger
+        queries = Queries(self._url, f"caboose {self._worker} {name}")
+        self._all_queries.append(queries)
+        return queries
 
     def _health(self) -> "HealthServer | _Silent":
         health = self._config.caboose.health

@@ -1,81 +1,32 @@
-"""From an end to the actions that follow it: which callbacks apply, for what, with which parameters.
+"""Plans the callbacks of an end: which apply, for which items, with which parameters.
 
-Pure and lazy: nothing is read or written here, and ten thousand items are never more than one action at a
-time. A callback's uuid is made of what it is for, so that whoever plans the same end again plans the same
+Pure and lazy: nothing is read or written here, and of ten thousand items only one action at a time exists.
+A callback's uuid is derived from its parent, run, name and item, so planning an end again gives the same
 actions.
 """
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from jsonpath import JSONPathError
 from pydantic import ValidationError
 
+from caboose.rows import Ended, Planned
 from switchyard.config.callbacks import Callback, Value
 from switchyard.config.expressions import compile_path
-from switchyard.status import Status
 
 # A path that parses may still fail on a document: one that is nested deeper than it can be followed.
 _FAILURES = (JSONPathError, TypeError, ValueError, RecursionError)
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The end that stands, and what callbacks may speak of."""
-
-    uuid: UUID
-    run: int
-    status: Status
-    error: str | None
-    action_name: str
-    workflow: str | None
-    priority: int
-    correlation_id: str | None
-    started_at: datetime | None
-    ended_at: datetime
-    parameters: Mapping[str, Any]
-    own_callbacks: Sequence[Any]  # as the submitter wrote them: anything at all
-
-    def document(self, output: Any) -> dict[str, Any]:
-        """What JSONPaths see: {input, output, workflow}; `item` is added for each."""
-        return {"input": self.parameters, "output": output, "workflow": self._state()}
-
-    def _state(self) -> dict[str, Any]:
-        return {
-            "uuid": str(self.uuid),
-            "run": self.run,
-            "name": self.workflow,
-            "status": str(self.status),
-            "error": self.error,
-            "correlation_id": self.correlation_id,
-            "started_at": self.started_at.isoformat() if self.started_at else None,
-            "ended_at": self.ended_at.isoformat(),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """One action to insert. `invalid`: it can never run, and is inserted to be seen."""
-
-    uuid: UUID
-    action_name: str
-    workflow: str | None
-    callback: str
-    priority: int
-    parameters: Mapping[str, Any]
-    invalid: str | None = None
-
-
-Subject = tuple[int | None, dict[str, Any], str | None]  # the item's number, what paths see, what went wrong
+Subject = tuple[int | None, dict[str, Any], str | None]  # the item's number, the document, what went wrong
 
 
 def plan(ended: Ended, configured: Sequence[Callback], output: Any) -> Iterator[Planned]:
     """Every action that follows this end, in a fixed order."""
-    document = ended.document(output)
+    document = document_of(ended, output)
     for callback in configured:
         yield from _follow(ended, callback, "configured", document)
     for place, written in enumerate(ended.own_callbacks):
@@ -86,6 +37,21 @@ def plan(ended: Ended, configured: Sequence[Callback], output: Any) -> Iterator[
             yield _unreadable(ended, written, origin, error)
         else:
             yield from _follow(ended, callback, origin, document)
+
+
+def document_of(ended: Ended, output: Any) -> dict[str, Any]:
+    """What JSONPaths see: {input, output, workflow}; `item` is added for each item."""
+    state = {
+        "uuid": str(ended.uuid),
+        "run": ended.run,
+        "name": ended.workflow,
+        "status": str(ended.status),
+        "error": ended.error,
+        "correlation_id": ended.correlation_id,
+        "started_at": ended.started_at.isoformat() if ended.started_at else None,
+        "ended_at": ended.ended_at.isoformat(),
+    }
+    return {"input": ended.parameters, "output": output, "workflow": state}
 
 
 def callback_uuid(ended: Ended, origin: str, callback: str, item: int | None) -> UUID:
@@ -108,9 +74,9 @@ def _follow(ended: Ended, callback: Callback, origin: str, document: dict[str, A
 
 
 def _subjects(callback: Callback, document: dict[str, Any]) -> Iterator[Subject]:
-    """The document once, or once an item; an item filter finds nothing where there is no output.
+    """The document once, or once per item; an item filter finds nothing where there is no output.
 
-    Where the filter fails midway, the items before stand, and the last subject says what is wrong.
+    Where the filter fails midway, the items before it remain, and the last subject carries the reason.
     """
     if callback.for_ == "summary":
         yield None, document, None
@@ -141,7 +107,7 @@ def _failed(callback: Callback, error: Exception) -> str:
 
 
 def _given(callback: Callback, seen: dict[str, Any]) -> dict[str, Any]:
-    """Passed on unasked: each item; of a summary that names no parameters, the state and the summary."""
+    """Passed by default: each item; for a summary without parameters, the state and the summary."""
     if callback.for_ == "items":
         return {"item": seen["item"]}
     if callback.parameters:
@@ -163,7 +129,7 @@ def evaluate(value: Value, seen: Mapping[str, Any]) -> Any:
 
 
 def _unreadable(ended: Ended, written: Any, origin: str, error: ValidationError) -> Planned:
-    """A callback that cannot be read becomes an action that says so, in the inbox."""
+    """A callback that cannot be read becomes an INVALID action, which the inbox shows."""
     given = written if isinstance(written, dict) else {}
     name = _name(given.get("name"), origin)
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]

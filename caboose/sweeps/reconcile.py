@@ -1,18 +1,19 @@
-"""What the ledger says a backend has, against what the backend has.
+"""Compares what the ledger says a backend has with what the backend has.
 
 An execution that is not there is missing at first: it may be on its way, or a list may be stale. One that
 stays missing for the grace is looked for once more, by name and past every cache, under its thread's
-advisory lock, so that no conductor is submitting it meanwhile. Only then it vanished, and ends FAILED for
-an administrator to see. What a source cannot know without asking is asked for when it has been silent for
-long.
+advisory lock, so that no conductor is submitting it meanwhile. Only then has it vanished, and ends FAILED
+for an administrator to see. Where a source cannot know without asking, it is asked once the execution has
+been silent for long.
 """
 
 import time
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from caboose.intake import Intake
-from caboose.ledger import HandedOver, Ledger
+from caboose.observe.intake import Intake
+from caboose.queries import Queries
+from caboose.rows import OpenExecution
 from switchyard.errors import Transient
 from switchyard.process.log import get_logger
 from switchyard.sources import Observation, Source
@@ -34,7 +35,7 @@ class Reconcile:
         self,
         source: Source,
         names: Sequence[str],
-        ledger: Ledger,
+        queries: Queries,
         intake: Intake,
         *,
         grace: float = GRACE,
@@ -44,21 +45,21 @@ class Reconcile:
     ) -> None:
         self.name = f"reconcile {source.name}"
         self._source, self._names = source, names
-        self._ledger, self._intake = ledger, intake
+        self._queries, self._intake = queries, intake
         self._grace, self._silent, self._every = grace, silent, every
         self._clock = clock
         self._missing: dict[tuple[UUID, int], float] = {}
         self._asked: dict[tuple[UUID, int], float] = {}
 
     async def run_once(self) -> float | None:
-        """One pass over all that is handed over."""
+        """One pass over everything that was handed over."""
         if not self._source.can_look or not await self._source.ready():
             return self._every
         after, seen = START, set()
-        while page := await self._ledger.handed_over(self._names, after, PAGE):
+        while page := await self._queries.open_executions(self._names, after, PAGE):
             for each in page:
                 seen.add((each.uuid, each.run))
-                if self._source.answers_for(each.uuid, each.handed or {}):
+                if self._source.answers_for(each.uuid, each.handover or {}):
                     await self._compare(each)
             after = page[-1].uuid
         for memory in (self._missing, self._asked):
@@ -66,7 +67,7 @@ class Reconcile:
                 del memory[gone]
         return self._every
 
-    async def _compare(self, each: HandedOver) -> None:
+    async def _compare(self, each: OpenExecution) -> None:
         present = self._source.present(each.uuid, each.run)
         try:
             if present is None:
@@ -78,8 +79,8 @@ class Reconcile:
         except Transient as error:
             log.warning("could not look", source=self._source.name, uuid=str(each.uuid), error=str(error))
 
-    async def _ask(self, each: HandedOver) -> None:
-        """It cannot be known without a look: look when it has been silent for long, and not too often."""
+    async def _ask(self, each: OpenExecution) -> None:
+        """Look for it once it has been silent for long, and not too often."""
         key, now = (each.uuid, each.run), self._clock()
         if each.silent < self._silent or now - self._asked.get(key, -self._silent) < self._silent:
             return
@@ -91,19 +92,19 @@ class Reconcile:
             self._missing.pop(key, None)
             await self._intake.put(found)
 
-    async def _miss(self, each: HandedOver) -> None:
+    async def _miss(self, each: OpenExecution) -> None:
         first = self._missing.setdefault((each.uuid, each.run), self._clock())
         if self._clock() - first < self._grace:
             return
-        if not await self._ledger.try_lock([each.lock_id]):
+        if not await self._queries.try_lock([each.lock_id]):
             return
         try:
             found = await self._source.look(each.uuid, each.run)
             await self._intake.put(found or self._vanished(each))
         finally:
-            await self._ledger.unlock([each.lock_id])
+            await self._queries.unlock([each.lock_id])
 
-    def _vanished(self, each: HandedOver) -> Observation:
+    def _vanished(self, each: OpenExecution) -> Observation:
         """Fatal: what made it vanish is not known, so nothing starts it again by itself."""
         error = f"its execution vanished from {self._source.name} before it ended"
         log.warning("an execution vanished", source=self._source.name, action_uuid=str(each.uuid))

@@ -11,7 +11,7 @@ SOURCED = frozenset({"argo", "cirrus", "local", "sqs"})
 
 
 @dataclass(frozen=True, slots=True)
-class Territory:
+class Scope:
     """This caboose's share of the ledger."""
 
     shard: Shard
@@ -19,7 +19,7 @@ class Territory:
     not_ours: tuple[str, ...]  # action names that another caboose's sources look after
 
     @classmethod
-    def of(cls, config: Config, sources: Mapping[str, Source], shard: Shard) -> "Territory":
+    def of(cls, config: Config, sources: Mapping[str, Source], shard: Shard) -> "Scope":
         """What has a source type and is not served here is somebody else's; the rest is everybody's."""
         others = (name for name, action in config.actions.items() if action.type in SOURCED)
         return cls(shard, sources, tuple(sorted(name for name in others if name not in sources)))

@@ -1,0 +1,99 @@
+"""Archives ended executions, before their ends are recorded: the record, the log and the output, write-once.
+
+Where the store takes nothing, executions stay in their backend, and one inbox entry says why for as long as
+that lasts.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from caboose.case import LATER, SOON, Case
+from caboose.complete.output import Outputs
+from caboose.inbox import Inbox
+from caboose.metrics import CabooseMetrics
+from switchyard.config.config import Config
+from switchyard.config.schemas import JsonSchema
+from switchyard.errors import StoreError, SwitchyardError
+from switchyard.places import Places
+from switchyard.process.log import bound, get_logger
+from switchyard.sources import Observation, Source
+from switchyard.store import Store
+
+log = get_logger(__name__)
+
+
+class Archive:
+    """Writes executions to the store; shared by all sources."""
+
+    def __init__(self, store: Store, config: Config, metrics: CabooseMetrics) -> None:
+        self.store = store
+        self.outputs = Outputs(store, config.caboose.max_output)
+        self._workflows = config.workflows
+        self._seconds = metrics.archive_seconds
+
+    async def write(self, source: Source, case: Case) -> None:
+        """Write what there is, then read and check the output. Raises StoreError where the store refuses."""
+        seen = case.observation
+        with self._seconds.time():
+            log_bytes = await source.log(seen)
+            await asyncio.to_thread(self._write, seen, log_bytes)
+        checked = await asyncio.to_thread(self.outputs.check, seen, self._schema(case))
+        case.end, case.output, case.large = checked.end, checked.output, checked.large
+
+    async def output_of(self, case: Case) -> Any:
+        """The output of a case that was too large to be held with those of its batch."""
+        places = Places(case.archived.uuid, case.archived.run)
+        return await asyncio.to_thread(self.outputs.read, places)
+
+    def _write(self, seen: Observation, log_bytes: bytes | None) -> None:
+        places = Places(seen.uuid, seen.run)
+        if log_bytes is not None:
+            self.store.put(places.log, log_bytes, if_absent=True)
+        if seen.output is not None:
+            self.store.put(places.output, json.dumps(dict(seen.output)).encode(), if_absent=True)
+        if seen.record is not None:
+            self.store.put(places.workflow, seen.record, if_absent=True)
+
+    def _schema(self, case: Case) -> JsonSchema | None:
+        workflow = self._workflows.get(case.thread.workflow or "") if case.thread else None
+        return workflow.output_schema if workflow else None
+
+
+class Archiver:
+    """Archives one source's batches, and reports a store that refuses them."""
+
+    def __init__(self, source: Source, archive: Archive, inbox: Inbox) -> None:
+        self._source = source
+        self._archive = archive
+        self._inbox = inbox
+        self._failures = 0
+        self._resolve = True  # an earlier caboose may have reported the store
+
+    async def archive(self, cases: Sequence[Case]) -> list[Case]:
+        """All at once; those that were archived. The others stay in their backend and come again."""
+        before = self._failures
+        await asyncio.gather(*map(self._one, cases))
+        archived = [case for case in cases if case.end is not None]
+        if self._failures > before:
+            self._resolve = True
+        elif self._resolve and archived:
+            await self._inbox.resolve("archive", self._archive.store.url, "executions are archived again")
+            self._resolve = False
+        return archived
+
+    async def _one(self, case: Case) -> None:
+        correlation_id = case.thread.correlation_id if case.thread else None
+        with bound(correlation_id=correlation_id, action_uuid=case.observation.uuid):
+            try:
+                await self._archive.write(self._source, case)
+            except StoreError as error:
+                self._failures += 1
+                case.retry_in = LATER
+                store = self._archive.store.url
+                log.warning("could not archive", source=self._source.name, error=str(error))
+                await self._inbox.add("archive", store, f"executions cannot be archived: {error}", store)
+            except SwitchyardError as error:
+                case.retry_in = SOON
+                log.warning("could not archive", source=self._source.name, error=str(error))

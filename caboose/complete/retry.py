@@ -1,0 +1,19 @@
+"""When a failed execution is followed by another run, under its workflow's retry policy."""
+
+import random
+
+from switchyard.config.retry import RetryPolicy
+
+
+def next_run_in(policy: RetryPolicy, tries: int, *, fatal: bool, chance: random.Random) -> float | None:
+    """Seconds until the next run; None: that was the last one, or another cannot help.
+
+    `tries` counts the runs that the policy opened since the workflow was last triggered.
+    """
+    if fatal or tries + 1 >= policy.attempts:
+        return None
+    try:
+        ceiling = min(policy.max, policy.base * policy.factor**tries)
+    except OverflowError:
+        ceiling = policy.max
+    return chance.uniform(0.0, ceiling)

@@ -1,0 +1,19 @@
+"""Acknowledging what was dealt with: a message that cannot be acknowledged comes again, without harm."""
+
+import asyncio
+from collections.abc import Sequence
+
+from caboose.case import Case
+from switchyard.process.log import get_logger
+
+log = get_logger(__name__)
+
+
+async def acknowledge(source: str, cases: Sequence[Case]) -> None:
+    """The ledger has them: they are finished, whatever becomes of the rest of their batch."""
+    for case in cases:
+        case.finished = True
+    waiting = (case.seen.acknowledge() for case in cases if case.seen.acknowledge)
+    for result in await asyncio.gather(*waiting, return_exceptions=True):
+        if isinstance(result, BaseException):
+            log.warning("could not acknowledge", source=source, error=str(result))

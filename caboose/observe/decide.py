@@ -1,0 +1,51 @@
+"""What to do about an observation, given its thread: every case in one place, without side effects."""
+
+from caboose.case import NextStep
+from caboose.rows import Thread
+from switchyard.sources import Observation
+from switchyard.status import Status
+
+
+def decide(seen: Observation, thread: Thread | None) -> NextStep:
+    """The only place where this is decided."""
+    if thread is None:
+        return _without_thread(seen)
+    if seen.run > thread.run:
+        return NextStep.REPORT
+    over = thread.status.ended or seen.run < thread.run
+    if seen.status is None:
+        return NextStep.ACKNOWLEDGE  # gone without an end: reconcile looks for itself before it ends anything
+    if seen.status.ended:
+        return NextStep.FORGET if over and thread.recorded else NextStep.COMPLETE
+    if over:
+        return _after_the_end(seen.status, thread)
+    return _progress(seen, thread.status)
+
+
+def _without_thread(seen: Observation) -> NextStep:
+    """Retention dropped the thread: what still runs is stopped, what ended is archived and forgotten."""
+    if seen.status is None or seen.status is Status.INFO:
+        return NextStep.ACKNOWLEDGE
+    return NextStep.FORGET if seen.status.ended else NextStep.STOP
+
+
+def _after_the_end(seen: Status, thread: Thread) -> NextStep:
+    """It runs though its thread ended; where the end of its execution is recorded, a fresh look decides.
+
+    The observation may be old. But a create that was on its way while its conductor lost the lock may have
+    arrived after the deletion, and then nobody waits for what it started.
+    """
+    if seen is Status.INFO:
+        return NextStep.WRITE
+    return NextStep.LOOK if thread.any_end_recorded else NextStep.STOP
+
+
+def _progress(seen: Observation, thread: Status) -> NextStep:
+    """RUNNING is written after QUEUED only: before that, conductor's next event would replace it."""
+    if seen.status is Status.INFO:
+        return NextStep.WRITE
+    if seen.status is not Status.RUNNING:
+        return NextStep.ACKNOWLEDGE
+    if thread is Status.RUNNING:
+        return NextStep.NOTE if "progress" in seen.detail else NextStep.ACKNOWLEDGE
+    return NextStep.WRITE if thread is Status.QUEUED else NextStep.LATER

@@ -1,0 +1,35 @@
+"""Wakes up on a cancel. The notification only saves time: the next pass finds what was missed."""
+
+from collections.abc import Callable
+
+import psycopg
+
+from switchyard.errors import DatabaseUnavailable
+from switchyard.ledger.connect import connect
+from switchyard.ledger.queries import query
+
+LISTEN = 30.0
+
+
+class CancelListener:
+    """Listens on a connection of its own and wakes the due sweep."""
+
+    name = "listen for cancels"
+
+    def __init__(self, url: str, wake: Callable[[], None]) -> None:
+        self._url = url
+        self._wake = wake
+
+    async def run_once(self) -> float | None:
+        """Listen until the connection is lost; a cancel may have been missed then, so wake on each start."""
+        self._wake()
+        try:
+            connection = await connect(self._url, application_name="caboose listen")
+            async with connection:
+                await connection.execute(query("caboose", "listen"))
+                while True:
+                    async for _ in connection.notifies(timeout=LISTEN, stop_after=1):
+                        self._wake()
+                    await connection.execute(query("caboose", "round_trip"))
+        except psycopg.OperationalError as error:
+            raise DatabaseUnavailable(str(error)) from error
