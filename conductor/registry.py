@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
-from conductor.line import Line
-from conductor.session import Session, SessionLost
+from conductor.limits.served_name import ServedName
+from conductor.session.session import Session, SessionLost
 from switchyard import __version__
 from switchyard.config.workers import Workers
 from switchyard.ledger.queries import query
@@ -41,10 +41,10 @@ class Registration:
     """One worker's row, for as long as its session lives."""
 
     def __init__(
-        self, session: Session, line: Line, workers: Workers, worker: UUID, clock: Callable[[], float]
+        self, session: Session, served: ServedName, workers: Workers, worker: UUID, clock: Callable[[], float]
     ) -> None:
         self._session = session
-        self._line = line
+        self._served = served
         self._every = workers.beat
         self._clock = clock
         self._began = self._beaten = clock()
@@ -59,9 +59,9 @@ class Registration:
     async def beat(self) -> None:
         """Show that it lives; SessionLost where somebody has decided otherwise."""
         self._beaten = self._clock()
-        values = {**self._figures(), "state": json.dumps(self._line.state())}
+        values = {**self._figures(), "state": json.dumps(self._served.state())}
         if not await self._session.rows(BEAT, values):
-            reason = f"worker {self.worker} of {self._line.name} was marked lost"
+            reason = f"worker {self.worker} of {self._served.name} was marked lost"
             self._session.sever(reason)
             raise SessionLost(reason)
 
@@ -77,7 +77,7 @@ class Registration:
 
 async def register(
     session: Session,
-    line: Line,
+    served: ServedName,
     wanted: int,
     *,
     identity: Identity,
@@ -87,7 +87,7 @@ async def register(
     """A row for a worker on this session, and the slots that the server's lock table has room for."""
     values = {
         "kind": KIND,
-        "name": line.name,
+        "name": served.name,
         "host": identity.host,
         "zone": identity.zone,
         "pid": os.getpid(),
@@ -99,9 +99,9 @@ async def register(
     if slots < wanted:
         log.warning(
             "fewer slots than configured: all workers together stay under a quarter of the lock table",
-            action=line.name,
+            action=served.name,
             wanted=wanted,
             slots=slots,
             see="max_locks_per_transaction and max_connections",
         )
-    return Registration(session, line, workers, worker, clock), slots
+    return Registration(session, served, workers, worker, clock), slots

@@ -20,8 +20,8 @@ from uuid import uuid4
 
 from benchmarks.http.bare import Turn, bare_loop, receiver
 from benchmarks.http.webhook import CORRELATION, ENVIRONMENT, PARAMETERS, PARTNER, action
-from conductor.dispatch import Flights
-from conductor.landed import Landed
+from conductor.dispatch.flights import Flights
+from conductor.dispatch.landed import Landed
 from switchyard.backends.http.handler import HttpHandler
 from switchyard.backends.http.model import HttpAction
 from switchyard.handlers import HandlerContext, Success, Work

@@ -19,7 +19,7 @@ import psycopg
 
 from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server
-from conductor.bell import Bell, Look
+from conductor.worker.wakeup import Bell, Look
 from switchyard.ledger import migrate
 from tests.parts.postgres import Server
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server
-from conductor.bell import NAP
+from conductor.worker.wakeup import NAP
 from switchyard.ledger import migrate
 from tests.acceptance.conductor.counting import Counting, counting
 from tests.acceptance.conductor.program import Conductor, Fleet, fleet_of

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from conductor.engine import Engine
+from conductor.process import ConductorProcess
 from switchyard.cli.options import ConfigFile
 from switchyard.config.load import find, load
 from switchyard.process import log
@@ -24,7 +24,7 @@ def run(config: ConfigFile = None, actions: ActionsOption = None) -> None:
 
     Example: conductor run -c switchyard.yaml --actions webhook,argo
     """
-    asyncio.run(_run(_engine(config, actions)))
+    asyncio.run(_run(_process(config, actions)))
 
 
 def once(config: ConfigFile = None, actions: ActionsOption = None) -> None:
@@ -32,22 +32,22 @@ def once(config: ConfigFile = None, actions: ActionsOption = None) -> None:
 
     Example: conductor once -c switchyard.yaml
     """
-    asyncio.run(_once(_engine(config, actions)))
+    asyncio.run(_once(_process(config, actions)))
 
 
-def _engine(config: Path | None, actions: str | None) -> Engine:
+def _process(config: Path | None, actions: str | None) -> ConductorProcess:
     path = find(config, os.environ)
     loaded = load(path)
     log.configure(json=loaded.log.json_lines, level=loaded.log.level)
     names = [name.strip() for name in (actions or "").split(",") if name.strip()]
-    return Engine(loaded, path, names)
+    return ConductorProcess(loaded, path, names)
 
 
-async def _run(engine: Engine) -> None:
-    with traced("conductor"), handled_in_loop(engine.stop, engine.reload):
-        await engine.run()
+async def _run(process: ConductorProcess) -> None:
+    with traced("conductor"), handled_in_loop(process.stop, process.reload):
+        await process.run()
 
 
-async def _once(engine: Engine) -> None:
-    with traced("conductor"), handled_in_loop(engine.stop):
-        await engine.once()
+async def _once(process: ConductorProcess) -> None:
+    with traced("conductor"), handled_in_loop(process.stop):
+        await process.once()

@@ -1,9 +1,10 @@
 """Transcripts on their way to the object store, many in one object.
 
 A durable write of its own for every delivery costs more than the delivery. So those that wait are written in
-one go (conductor/keeping.py): alone, a transcript is one object; under load, what came during one write is
-the next object. An outcome is told only after its transcript is there. A store that fails or hangs costs the
-transcript, never the delivery: what was sent stays sent, and the event says why its transcript is missing.
+one go (conductor/dispatch/group_commit.py): alone, a transcript is one object; under load, what came during
+one write is the next object. An outcome is recorded only after its transcript is stored. A store that fails
+or hangs costs the transcript, never the delivery: what was sent stays sent, and the event says why its
+transcript is missing.
 """
 
 import asyncio

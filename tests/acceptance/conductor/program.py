@@ -57,18 +57,22 @@ class Conductor:
     def running(self) -> bool:
         return self._child is not None and self._child.poll() is None
 
-    def lines(self) -> list[dict[str, Any]]:
+    def names(self) -> list[dict[str, Any]]:
         """What it logged."""
         text = self.log.read_text() if self.log.exists() else ""
-        return [json.loads(line) for line in text.splitlines() if line.startswith("{") and line.endswith("}")]
+        return [
+            json.loads(served)
+            for served in text.splitlines()
+            if served.startswith("{") and served.endswith("}")
+        ]
 
     def said(self, event: str) -> bool:
-        return any(line["event"].startswith(event) for line in self.lines())
+        return any(served["event"].startswith(event) for served in self.names())
 
     def health(self) -> str:
         """Where it answers; waits until it does."""
         listens = until(
-            lambda: [line for line in self.lines() if line["event"] == "health server listens"], 60
+            lambda: [served for served in self.names() if served["event"] == "health server listens"], 60
         )
         return f"http://127.0.0.1:{listens[-1]['port']}"
 

@@ -7,10 +7,10 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from conductor.claim import claim, claim_orphans, unlock
-from conductor.columns import Uuids
-from conductor.opening import open_session
-from conductor.session import Session, SessionLost
+from conductor.claim.claim import claim, claim_orphans, unlock
+from conductor.session.arrays import Uuids
+from conductor.session.open import open_session
+from conductor.session.session import Session, SessionLost
 from switchyard.errors import DatabaseUnavailable
 from switchyard.handlers import Outcome, Success
 from switchyard.ledger import migrate
@@ -46,7 +46,7 @@ async def test_claiming_twice_without_outcomes_never_hands_out_what_is_held(yard
     uuids = yard.submit(30)
     handler = Script()
     handler.gate.clear()
-    yard.start(yard.line(handler, concurrency=20), batch=8)
+    yard.start(yard.served(handler, concurrency=20), batch=8)
     await eventually(lambda: handler.flying == 20)
     assert yard.locks() == 20  # three claims of 8, 8 and 4, none of them twice
     yard.submit(1)  # rings: there is no room, so nothing may happen
@@ -100,8 +100,8 @@ async def test_a_server_whose_default_is_repeatable_read(yard: Yard) -> None:
         opened = await open_session(yard.database.url, NAME)
         assert await opened.rows("show transaction_isolation") == [("read committed",)]
         await opened.close()
-        lines = [yard.line() for _ in range(4)]
-        await yard.drain(*lines, batch=20)
+        names = [yard.served() for _ in range(4)]
+        await yard.drain(*names, batch=20)
     finally:
         yard.database.execute("alter role postgres reset default_transaction_isolation")
     assert ended_once(yard, uuids)
@@ -122,9 +122,9 @@ async def test_slots_stay_under_a_quarter_of_the_lock_table(
         "select current_setting('max_locks_per_transaction')::int * current_setting('max_connections')::int / 4"
     )
     slots = "select slots from switchyard.worker order by started_at"
-    yard.start(yard.line(Script(), concurrency=room - 100))
+    yard.start(yard.served(Script(), concurrency=room - 100))
     await eventually(lambda: yard.database.execute(slots) == [(room - 100,)])
-    yard.start(yard.line(Script(), concurrency=500))
+    yard.start(yard.served(Script(), concurrency=500))
     await eventually(lambda: yard.database.execute(slots) == [(room - 100,), (100,)])
     await eventually(lambda: "fewer slots than configured" in caplog.text)  # told once the row is there
 
@@ -139,7 +139,7 @@ async def test_a_full_lock_table_is_survived(own_postgres: Server, caplog: pytes
     # Room for a connection, not for the claim: it runs out in the middle.
     hog.execute("select pg_advisory_unlock(n) from generate_series(1, 300) as n")
     handler = Script()
-    yard.start(yard.line(handler, concurrency=400))
+    yard.start(yard.served(handler, concurrency=400))
     await eventually(lambda: "out of shared memory" in caplog.text, 20)
     assert not handler.works
     hog.close()
@@ -167,7 +167,7 @@ async def test_a_poison_outcome_fails_alone(yard: Yard) -> None:
 
     handler = Script(answer)
     handler.gate.clear()
-    yard.start(yard.line(handler, concurrency=32))
+    yard.start(yard.served(handler, concurrency=32))
     await eventually(lambda: handler.flying == 32)
     handler.gate.set()
     await eventually(lambda: ended_once(yard, [bad, *good]))
@@ -188,7 +188,7 @@ async def test_what_cannot_be_told_in_any_form_is_not_done_again(yard: Yard) -> 
         "create trigger a_refuses before insert on switchyard.event for each row execute function refuse()"
     )
     handler = Script()
-    yard.start(yard.line(handler, concurrency=8))
+    yard.start(yard.served(handler, concurrency=8))
     await eventually(lambda: ended_once(yard, good))
     await eventually(lambda: yard.database.execute("select last_value > 8 from refused") == [(True,)], 20)
     assert (handler.seen[bad], yard.locks(), yard.events(bad)) == (1, 1, [])
@@ -201,7 +201,7 @@ async def test_a_thread_under_somebodys_transaction_holds_up_itself_alone(yard: 
     [stuck, *others] = yard.submit(16)
     handler = Script()
     handler.gate.clear()
-    yard.start(yard.line(handler, concurrency=16))
+    yard.start(yard.served(handler, concurrency=16))
     await eventually(lambda: handler.flying == 16)
     with yard.database.connect(autocommit=False) as blocker:
         blocker.execute("select 1 from switchyard.thread where action_uuid = %s for update", (stuck,))
@@ -217,7 +217,7 @@ async def test_a_server_that_takes_no_writes_keeps_locks_and_stops_dispatching(y
     yard.submit(4)
     handler = Script()
     handler.gate.clear()
-    yard.start(yard.line(handler, concurrency=2))
+    yard.start(yard.served(handler, concurrency=2))
     await eventually(lambda: handler.flying == 2)
     yard.database.execute(
         "create function refuse_writes() returns trigger language plpgsql as $$ begin"
@@ -239,7 +239,7 @@ async def test_a_server_that_takes_no_writes_keeps_locks_and_stops_dispatching(y
 async def test_an_open_submit_does_not_deafen_a_worker_that_wants_to_sleep(yard: Yard) -> None:
     with yard.database.connect(autocommit=False) as submitter:
         submitter.execute("insert into switchyard.action (action_name) values ('drill')")
-        yard.start(yard.line(), poll="1h", backoff_polling_interval="1h")
+        yard.start(yard.served(), poll="1h", backoff_polling_interval="1h")
         others = yard.submit(1)  # committed while the other is open: found by a nap
         await eventually(lambda: ended_once(yard, others), 2.5)
         assert yard.armed() == 0

@@ -10,8 +10,8 @@ from typing import Any, LiteralString
 
 import pytest
 
-from conductor.session import Session, SessionLost
-from conductor.verdict import MAY_HAVE_BEEN_SENT
+from conductor.outcomes.decide import MAY_HAVE_BEEN_SENT
+from conductor.session.session import Session, SessionLost
 from switchyard.handlers import Retry
 from tests.integration.conductor.yard import Script, Yard, ended_once, eventually
 
@@ -59,8 +59,8 @@ async def test_at_most_once(
     uuids = yard.submit(3)
     handler = None if batch else Script()
     fuse = Fuse(monkeypatch, step, after=after)
-    line = yard.line(handler, delivery="at_most_once")
-    await yard.drain(line)
+    served = yard.served(handler, delivery="at_most_once")
+    await yard.drain(served)
     assert fuse.burnt
     assert ended_once(yard, uuids)
     assert set(yard.statuses()) <= {"SUCCESSFUL", "FAILED"}
@@ -76,7 +76,7 @@ async def test_at_least_once(yard: Yard, monkeypatch: pytest.MonkeyPatch, step: 
     uuids = yard.submit(3)
     handler = Script()
     fuse = Fuse(monkeypatch, step, after=after)
-    await yard.drain(yard.line(handler))
+    await yard.drain(yard.served(handler))
     assert fuse.burnt
     assert ended_once(yard, uuids)
     assert yard.statuses() == {"SUCCESSFUL": 3}
@@ -88,9 +88,9 @@ async def test_at_most_once_retries_only_where_nothing_was_sent(yard: Yard) -> N
     [refused] = yard.submit(1)
     answers = iter([Retry("refused", sent=False), Retry("no answer", sent=True)])
     handler = Script(lambda _: next(answers))
-    line = yard.line(handler, delivery="at_most_once", retry={"base": "1ms", "max": "1ms"})
-    await yard.drain(line)
-    await yard.drain(line)
+    served = yard.served(handler, delivery="at_most_once", retry={"base": "1ms", "max": "1ms"})
+    await yard.drain(served)
+    await yard.drain(served)
     assert [status for status, _, _ in yard.events(refused)] == ["RUNNING", "BACKOFF", "RUNNING", "FAILED"]
     [[error, review]] = yard.database.execute("select error, needs_review from switchyard.thread")
     assert error == MAY_HAVE_BEEN_SENT + "no answer"
@@ -101,7 +101,7 @@ async def test_a_stop_in_mid_dispatch_is_told_where_it_may_have_been_sent(yard: 
     [uuid] = yard.submit(1)
     handler = Script()
     handler.gate.clear()
-    yard.start(yard.line(handler, delivery="at_most_once"), grace="50ms")
+    yard.start(yard.served(handler, delivery="at_most_once"), grace="50ms")
     await eventually(lambda: handler.flying == 1)
     await yard.stop()
     assert [status for status, _, _ in yard.events(uuid)] == ["RUNNING", "FAILED"]

@@ -8,8 +8,8 @@ from contextlib import suppress
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from conductor.opening import open_session, refuse_pooling
-from conductor.session import ANSWER_WITHIN, SessionLost
+from conductor.session.open import open_session, refuse_pooling
+from conductor.session.session import ANSWER_WITHIN, SessionLost
 from switchyard.config.workers import Workers
 from switchyard.errors import NotDirect
 from switchyard.handlers import Success
@@ -34,7 +34,7 @@ async def test_a_terminated_backend_stops_its_dispatches_and_the_action_is_claim
     uuids = yard.submit(5)
     handler = Script()
     handler.gate.clear()
-    yard.start(yard.line(handler))
+    yard.start(yard.served(handler))
     await eventually(lambda: handler.flying == 5)
     yard.end_backends()
     await eventually(lambda: handler.cancelled == 5)
@@ -59,11 +59,11 @@ async def test_an_outcome_that_lands_after_the_loss_is_not_written(yard: Yard) -
             return Success({"by": "the dead"})
 
     deaf = Deaf()
-    yard.start(yard.line(deaf))
+    yard.start(yard.served(deaf))
     await eventually(lambda: len(deaf.works) == 1)
     live = Script(lambda _: Success({"by": "the living"}))
     yard.end_backends()
-    yard.start(yard.line(live))
+    yard.start(yard.served(live))
     await eventually(lambda: ended_once(yard, [uuid]))
     await yard.stop()  # in order: whatever is still to be written has been
     assert len(yard.events(uuid)) == 1
@@ -75,14 +75,14 @@ async def test_a_silent_network_is_a_lost_connection_within_seconds(yard: Yard) 
     behind.gate.clear()
     limits = Workers.model_validate({"beat": "500ms", "lost_after": "2s"})
     with Proxy(port_of(yard.database.url)) as proxy:
-        yard.start(yard.line(behind), url=through(proxy, yard.database.url), workers=limits)
+        yard.start(yard.served(behind), url=through(proxy, yard.database.url), workers=limits)
         await eventually(lambda: behind.flying == 3)
         proxy.silence()
         began = time.monotonic()
         await eventually(lambda: behind.cancelled == 3, 5 * ANSWER_WITHIN)
         assert time.monotonic() - began >= 1.0
         # The server may not have noticed: whoever marks the worker lost ends its backend.
-        yard.start(yard.line(direct))
+        yard.start(yard.served(direct))
         await eventually(
             lambda: len(yard.database.execute("select * from switchyard.mark_lost('2 seconds')")) == 1, 15
         )
@@ -97,7 +97,7 @@ async def test_a_silent_network_is_a_lost_connection_within_seconds(yard: Yard) 
 async def test_a_worker_marked_lost_gives_up_at_its_next_beat(yard: Yard) -> None:
     handler = Script()
     limits = Workers.model_validate({"beat": "200ms", "lost_after": "1s"})
-    yard.start(yard.line(handler), workers=limits)
+    yard.start(yard.served(handler), workers=limits)
     states = "select ended_at is null and lost_at is null from switchyard.worker order by started_at"
     await eventually(lambda: yard.database.execute(states) == [(True,)])
     yard.database.execute("update switchyard.worker set lost_at = now()")
@@ -105,7 +105,7 @@ async def test_a_worker_marked_lost_gives_up_at_its_next_beat(yard: Yard) -> Non
 
 
 async def test_a_reconnected_worker_closes_the_row_it_had(yard: Yard) -> None:
-    yard.start(yard.line())
+    yard.start(yard.served())
     states = "select ended_at is not null from switchyard.worker order by started_at"
     await eventually(lambda: yard.database.execute(states) == [(False,)])
     yard.end_backends()
@@ -115,10 +115,10 @@ async def test_a_reconnected_worker_closes_the_row_it_had(yard: Yard) -> None:
 async def test_a_worker_stopped_without_a_session_closes_its_row_where_it_can(
     yard: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conductor.worker.PAUSES", Backoff(base=60.0, longest=60.0))
+    monkeypatch.setattr("conductor.worker.worker.PAUSES", Backoff(base=60.0, longest=60.0))
     states = "select ended_at is not null, lost_at is null from switchyard.worker"
     with Proxy(port_of(yard.database.url)) as proxy:
-        worker = yard.worker(yard.line(), url=through(proxy, yard.database.url))
+        worker = yard.worker(yard.served(), url=through(proxy, yard.database.url))
         running = asyncio.create_task(worker.run())
         await eventually(lambda: worker.serving)
         proxy.refuse()
@@ -133,9 +133,9 @@ async def test_a_worker_stopped_without_a_session_closes_its_row_where_it_can(
 async def test_a_worker_stopped_with_no_database_ends_all_the_same(
     yard: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conductor.worker.GOODBYE", 0.5)
+    monkeypatch.setattr("conductor.worker.worker.GOODBYE", 0.5)
     with Proxy(port_of(yard.database.url)) as proxy:
-        worker = yard.worker(yard.line(), url=through(proxy, yard.database.url))
+        worker = yard.worker(yard.served(), url=through(proxy, yard.database.url))
         running = asyncio.create_task(worker.run())
         await eventually(lambda: worker.serving)
         proxy.silence()

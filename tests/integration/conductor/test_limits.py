@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from conductor.desk import Desk
-from conductor.loops.lost import LostWorkers
-from conductor.loops.partitions import PartitionCare
-from conductor.loops.queue import QueueDepth
-from conductor.loops.unknown import UnknownNames
+from conductor.maintenance.lost_workers import LostWorkers
+from conductor.maintenance.own_session import OwnSession
+from conductor.maintenance.partitions import PartitionCare
+from conductor.maintenance.queue_depth import QueueDepth
+from conductor.maintenance.unknown_names import UnknownNames
 from switchyard.config.config import Config
 from switchyard.config.partitions import Partitions
 from switchyard.config.workers import Workers
@@ -39,7 +39,7 @@ async def test_a_fleet_limit_holds_over_instances_in_every_window(yard: Yard) ->
     times: list[float] = []
     limit = {"limit": f"{rate}/s", "burst": burst, "scope": "fleet"}
     for _ in range(3):  # each with a line of its own, as in a process of its own
-        yard.start(yard.line(Timed(times), rate=limit))
+        yard.start(yard.served(Timed(times), rate=limit))
     await eventually(lambda: len(times) == 150, 30)
     times.sort()
     late = 0.1  # from the token, in the database, to the dispatch, here
@@ -52,7 +52,7 @@ async def test_a_fleet_limit_holds_over_instances_in_every_window(yard: Yard) ->
 async def test_an_instance_limit_is_each_instances_own(yard: Yard) -> None:
     yard.submit(60)
     times: list[float] = []
-    yard.start(yard.line(Timed(times), rate={"limit": "50/s", "burst": 10}))
+    yard.start(yard.served(Timed(times), rate={"limit": "50/s", "burst": 10}))
     await eventually(lambda: len(times) == 60, 30)
     assert times[-1] - times[0] >= 50 / 50 - 0.1
 
@@ -61,7 +61,7 @@ async def test_a_breaker_slows_and_recovers_and_shows_it(yard: Yard) -> None:
     yard.submit(12)
     answers = [Retry("busy", detail={"status": 503})] * 3 + [Success()] * 100
     handler = Script(lambda _: answers.pop(0))
-    line = yard.line(
+    served = yard.served(
         handler,
         concurrency=1,
         rate={"limit": "200/s", "burst": 1},
@@ -69,17 +69,17 @@ async def test_a_breaker_slows_and_recovers_and_shows_it(yard: Yard) -> None:
         retry={"base": "1ms", "max": "1ms"},
     )
     seen: list[float] = []
-    observe = line.observe
+    observe = served.observe
 
     def watched(outcome: Outcome) -> None:
         observe(outcome)
-        seen.append(line.metrics.breaker.labels(NAME)._value.get())
+        seen.append(served.metrics.breaker.labels(NAME)._value.get())
 
-    line.observe = watched  # type: ignore[method-assign]  # the metric after each outcome
-    yard.start(line)
+    served.observe = watched  # type: ignore[method-assign]  # the metric after each outcome
+    yard.start(served)
     await eventually(lambda: yard.statuses() == {"SUCCESSFUL": 12})
     assert seen[:6] == [0.5, 0.25, 0.125, 0.25, 0.5, 1.0]
-    assert line.state()["breaker_factor"] == 1.0
+    assert served.state()["breaker_factor"] == 1.0
 
 
 async def test_a_name_that_loses_too_many_workers_is_paused_until_resumed(yard: Yard) -> None:
@@ -88,21 +88,21 @@ async def test_a_name_that_loses_too_many_workers_is_paused_until_resumed(yard: 
         "insert into switchyard.worker (kind, action_name, host, beat_at)"
         " select 'conductor', 'drill', 'gone', now() - interval '1 minute' from generate_series(1, 3)"
     )
-    desk = Desk(yard.database.url)
+    own = OwnSession(yard.database.url)
     try:
-        await LostWorkers(desk, limits, yard.metrics).run_once()
+        await LostWorkers(own, limits, yard.metrics).run_once()
         paused = "select action_name, reason from switchyard.paused"
         assert yard.database.execute(paused) == [("drill", "3 of 3 workers were lost")]
         assert yard.metrics.lost.labels("conductor")._value.get() == 3
         yard.database.execute("select switchyard.resume('drill', 'test', 'seen to')")
-        await LostWorkers(desk, limits, yard.metrics).run_once()
+        await LostWorkers(own, limits, yard.metrics).run_once()
         assert yard.database.execute(paused) == []  # what was lost before the resume counts no more
         [[journal]] = yard.database.execute(
             "select count(*) from switchyard.journal where kind = 'lost_worker' and reason like '%%drill%%'"
         )
         assert journal == 3
     finally:
-        await desk.close()
+        await own.close()
 
 
 async def test_old_rows_are_swept_and_live_ones_stay(yard: Yard) -> None:
@@ -111,11 +111,11 @@ async def test_old_rows_are_swept_and_live_ones_stay(yard: Yard) -> None:
         " values ('conductor', 'old', now() - interval '9 days', now(), now() - interval '8 days'),"
         " ('conductor', 'new', now(), now(), now()), ('conductor', 'live', now(), now(), null)"
     )
-    desk = Desk(yard.database.url)
+    own = OwnSession(yard.database.url)
     try:
-        await LostWorkers(desk, Workers(), yard.metrics).run_once()
+        await LostWorkers(own, Workers(), yard.metrics).run_once()
     finally:
-        await desk.close()
+        await own.close()
     hosts = yard.database.execute("select host from switchyard.worker order by host")
     assert hosts == [("live",), ("new",)]
 
@@ -127,31 +127,31 @@ async def test_unknown_names_wait_while_conductors_disagree(yard: Yard) -> None:
     yard.database.execute(
         "insert into switchyard.worker (kind, host, config_hash) values ('conductor', 'other', 'another')"
     )
-    desk = Desk(yard.database.url)
+    own = OwnSession(yard.database.url)
     try:
-        await UnknownNames(desk, lambda: config).run_once()
+        await UnknownNames(own, lambda: config).run_once()
         assert yard.statuses("teleport") == {"PENDING": 2}
         yard.database.execute("update switchyard.worker set ended_at = now()")
-        await UnknownNames(desk, lambda: config).run_once()
+        await UnknownNames(own, lambda: config).run_once()
     finally:
-        await desk.close()
+        await own.close()
     assert yard.statuses("teleport") == {"INVALID": 2}
     assert yard.statuses() == {"PENDING": 1}
 
 
 async def test_the_queue_and_the_partitions_are_in_the_metrics(yard: Yard) -> None:
     yard.submit(7)
-    desk = Desk(yard.database.url)
+    own = OwnSession(yard.database.url)
     try:
-        await QueueDepth(desk, yard.metrics).run_once()
-        await PartitionCare(desk, Partitions(days_ahead=20), yard.metrics).run_once()
+        await QueueDepth(own, yard.metrics).run_once()
+        await PartitionCare(own, Partitions(days_ahead=20), yard.metrics).run_once()
         assert yard.metrics.depth.labels(NAME, "PENDING")._value.get() == 7
         assert yard.metrics.days_ahead._value.get() >= 20
         with yard.database.connect(autocommit=False) as other:
             other.execute("select switchyard.maintenance_lock()")
-            assert await PartitionCare(desk, Partitions(days_ahead=30), yard.metrics).run_once() == 10.0
+            assert await PartitionCare(own, Partitions(days_ahead=30), yard.metrics).run_once() == 10.0
     finally:
-        await desk.close()
+        await own.close()
 
 
 async def test_retention_drops_what_has_ended_and_comes_back_soon_for_the_rest(
@@ -175,10 +175,10 @@ async def test_retention_drops_what_has_ended_and_comes_back_soon_for_the_rest(
         " values (switchyard.uuid7('2024-01-02 12:00Z'::timestamptz), 'x') returning action_uuid"
     )
     old = "select suffix from switchyard.partition_span where ends_at < '2025-01-01' order by 1"
-    desk = Desk(yard.database.url)
-    care = PartitionCare(desk, Partitions(retention=30 * 86400.0, every=3600.0), yard.metrics)
+    own = OwnSession(yard.database.url)
+    care = PartitionCare(own, Partitions(retention=30 * 86400.0, every=3600.0), yard.metrics)
     try:
-        assert await PartitionCare(desk, Partitions(every=3600.0), yard.metrics).run_once() == 3600
+        assert await PartitionCare(own, Partitions(every=3600.0), yard.metrics).run_once() == 3600
         assert yard.database.execute(old) == [("20240101",), ("20240102",)], "without retention nothing goes"
         assert await care.run_once() == 60
         assert yard.database.execute(old) == [("20240102",)]
@@ -187,13 +187,13 @@ async def test_retention_drops_what_has_ended_and_comes_back_soon_for_the_rest(
         assert await care.run_once() == 3600
         assert yard.database.execute(old) == []
     finally:
-        await desk.close()
+        await own.close()
 
 
 async def test_a_pause_is_seen_in_metrics_and_log(yard: Yard, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
-    desk = Desk(yard.database.url)
-    depth = QueueDepth(desk, yard.metrics)
+    own = OwnSession(yard.database.url)
+    depth = QueueDepth(own, yard.metrics)
     try:
         yard.database.execute("select switchyard.pause('drill', 'ops', 'too hot')")
         await depth.run_once()
@@ -203,7 +203,7 @@ async def test_a_pause_is_seen_in_metrics_and_log(yard: Yard, caplog: pytest.Log
         await depth.run_once()
         assert "resumed" in caplog.text
     finally:
-        await desk.close()
+        await own.close()
 
 
 async def test_claim_dispatch_and_outcome_are_traced_by_correlation_id(
@@ -242,7 +242,7 @@ async def test_claim_dispatch_and_outcome_are_traced_by_correlation_id(
     yard.database.execute(
         "insert into switchyard.action (action_name, correlation_id) values ('drill', 'order-66')"
     )
-    await yard.drain(yard.line(Script()))
+    await yard.drain(yard.served(Script()))
     assert steps == [("claim", "order-66"), ("dispatch", "order-66"), ("outcome", "order-66")]
 
 
@@ -250,8 +250,8 @@ async def test_more_than_one_can_take_wakes_the_peers(yard: Yard) -> None:
     first, second = Script(), Script()
     first.gate.clear()
     second.gate.clear()
-    yard.start(yard.line(first, concurrency=2), poll="1h", backoff_polling_interval="1h")
-    yard.start(yard.line(second, concurrency=2), poll="1h", backoff_polling_interval="1h")
+    yard.start(yard.served(first, concurrency=2), poll="1h", backoff_polling_interval="1h")
+    yard.start(yard.served(second, concurrency=2), poll="1h", backoff_polling_interval="1h")
     await eventually(lambda: (len(yard.backends()), yard.armed()) == (2, 1))
     yard.submit(4)
     await eventually(lambda: first.flying + second.flying == 4)

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import psycopg
 import pytest
 
-from conductor.columns import Floats, Texts
-from conductor.opening import open_session
-from conductor.session import Session, SessionLost
+from conductor.session.arrays import Floats, Texts
+from conductor.session.open import open_session
+from conductor.session.session import Session, SessionLost
 from tests.integration.conductor.yard import NAME, Yard, eventually
 
 pytestmark = pytest.mark.database

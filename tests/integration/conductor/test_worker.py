@@ -12,7 +12,7 @@ pytestmark = pytest.mark.database
 
 async def test_batches_end_successful_and_the_row_is_closed(yard: Yard) -> None:
     uuids = yard.submit(1_234)
-    await yard.drain(yard.line(), batch=500)
+    await yard.drain(yard.served(), batch=500)
     assert yard.statuses() == {"SUCCESSFUL": 1_234}
     assert yard.events(uuids[0]) == [("SUCCESSFUL", 1, False)]
     rows = yard.database.execute(
@@ -33,7 +33,7 @@ OUTCOMES = [
 @pytest.mark.parametrize(("outcome", "status"), OUTCOMES)
 async def test_each_outcome_is_one_event(yard: Yard, outcome: Outcome, status: str) -> None:
     [uuid] = yard.submit()
-    await yard.drain(yard.line(Script(lambda _: outcome), retry={"base": "1h", "max": "2h"}))
+    await yard.drain(yard.served(Script(lambda _: outcome), retry={"base": "1h", "max": "2h"}))
     assert yard.events(uuid) == [(status, 1, False)]
     [[needs_review]] = yard.database.execute(
         "select needs_review from switchyard.thread where action_uuid = %s", uuid
@@ -44,7 +44,7 @@ async def test_each_outcome_is_one_event(yard: Yard, outcome: Outcome, status: s
 async def test_a_retry_comes_back_when_it_is_due_and_is_exhausted_in_the_end(yard: Yard) -> None:
     [uuid] = yard.submit()
     handler = Script(lambda _: Retry("not yet"))
-    yard.start(yard.line(handler, retry={"attempts": 4, "base": "50ms", "max": "50ms"}))
+    yard.start(yard.served(handler, retry={"attempts": 4, "base": "50ms", "max": "50ms"}))
     await eventually(lambda: yard.statuses() == {"RETRIES_EXHAUSTED": 1})
     backoffs: list[tuple[str, int, bool]] = [("BACKOFF", n, False) for n in (1, 2, 3)]
     assert yard.events(uuid) == [*backoffs, ("RETRIES_EXHAUSTED", 4, False)]
@@ -56,15 +56,15 @@ async def test_a_handler_that_raises_or_hangs_is_retried(yard: Yard) -> None:
     yard.submit(2)
     handler = Script()
     handler.gate.clear()
-    line = yard.line(handler, timeout="100ms", retry={"base": "1h", "max": "1h"})
-    await yard.drain(line)
+    served = yard.served(handler, timeout="100ms", retry={"base": "1h", "max": "1h"})
+    await yard.drain(served)
     assert yard.statuses() == {"BACKOFF": 2}
 
     def broken(_: object) -> Outcome:
         raise RuntimeError("a bug")
 
     yard.submit(1)
-    await yard.drain(yard.line(Script(broken), retry={"base": "1h", "max": "1h"}))
+    await yard.drain(yard.served(Script(broken), retry={"base": "1h", "max": "1h"}))
     errors = {row[0] for row in yard.database.execute("select error from switchyard.thread")}
     assert errors == {"no outcome within 0.1 s", "RuntimeError: a bug"}
 
@@ -76,7 +76,7 @@ async def test_priority_then_age(yard: Yard) -> None:
         " returning action_uuid"
     )
     handler = Script()
-    await yard.drain(yard.line(handler, concurrency=1))
+    await yard.drain(yard.served(handler, concurrency=1))
     assert [work.uuid for work in handler.works] == [uuid for (uuid,) in early] + late
 
 
@@ -85,7 +85,7 @@ async def test_a_slow_action_holds_up_only_its_own_slot(yard: Yard) -> None:
     handler = Script()
     handler.gate.clear()
     handler.only = slow
-    yard.start(yard.line(handler, concurrency=2))
+    yard.start(yard.served(handler, concurrency=2))
     await eventually(lambda: ended_once(yard, quick))
     assert yard.events(slow) == []
     handler.gate.set()
@@ -97,16 +97,16 @@ async def test_a_full_queue_of_one_name_does_not_delay_another(yard: Yard) -> No
     stuck.gate.clear()
     yard.submit(100)
     other = yard.submit(1, "other")
-    yard.start(yard.line(stuck, concurrency=5))
+    yard.start(yard.served(stuck, concurrency=5))
     await eventually(lambda: stuck.flying == 5)
-    yard.start(yard.line(name="other"))
+    yard.start(yard.served(name="other"))
     await eventually(lambda: ended_once(yard, other))
     assert stuck.flying == 5
     stuck.gate.set()
 
 
 async def test_a_bell_wakes_a_sleeper(yard: Yard) -> None:
-    yard.start(yard.line(), poll="1h", backoff_polling_interval="1h")
+    yard.start(yard.served(), poll="1h", backoff_polling_interval="1h")
     await eventually(lambda: yard.armed() == 1)
     began = time.monotonic()
     uuids = yard.submit(1)
@@ -115,7 +115,7 @@ async def test_a_bell_wakes_a_sleeper(yard: Yard) -> None:
 
 
 async def test_a_future_start_is_kept_and_then_met(yard: Yard) -> None:
-    yard.start(yard.line(), poll="1h", backoff_polling_interval="1h")
+    yard.start(yard.served(), poll="1h", backoff_polling_interval="1h")
     [[uuid]] = yard.database.execute(
         "insert into switchyard.action (action_name, start_after)"
         " values ('drill', clock_timestamp() + interval '700 ms') returning action_uuid"
@@ -130,7 +130,7 @@ async def test_a_future_start_is_kept_and_then_met(yard: Yard) -> None:
 async def test_a_paused_name_waits_for_its_resume(yard: Yard) -> None:
     yard.database.execute("select switchyard.pause('drill', 'test', 'because')")
     uuids = yard.submit(3)
-    yard.start(yard.line())
+    yard.start(yard.served())
     await eventually(lambda: yard.armed() == 1)  # it has looked, and sleeps
     assert yard.statuses() == {"PENDING": 3}
     yard.database.execute("select switchyard.resume('drill', 'test', 'done')")
@@ -141,20 +141,20 @@ async def test_a_stop_finishes_what_flies_and_releases_what_does_not_end(yard: Y
     [uuid] = yard.submit(1)
     handler = Script()
     handler.gate.clear()
-    yard.start(yard.line(handler), grace="200ms")
+    yard.start(yard.served(handler), grace="200ms")
     await eventually(lambda: handler.flying == 1)
     await yard.stop()
     assert yard.events(uuid) == []  # no attempt spent
     assert handler.cancelled == 1
     handler.gate.set()
-    await yard.drain(yard.line(handler))
+    await yard.drain(yard.served(handler))
     assert yard.events(uuid) == [("SUCCESSFUL", 1, False)]
 
 
 async def test_many_workers_double_nothing(yard: Yard) -> None:
     uuids = yard.submit(3_000)
-    lines = [yard.line() for _ in range(4)]
-    await yard.drain(*lines, batch=50)
+    names = [yard.served() for _ in range(4)]
+    await yard.drain(*names, batch=50)
     assert ended_once(yard, uuids)
     [[events]] = yard.database.execute("select count(*) from switchyard.event")
     assert events == 3_000

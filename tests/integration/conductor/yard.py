@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-from conductor.line import Line
+from conductor.limits.served_name import ServedName
 from conductor.metrics import ConductorMetrics
 from conductor.registry import Identity
-from conductor.worker import Station, Worker
+from conductor.worker.worker import Worker, WorkerContext
 from switchyard.backends.noop.handler import NoopHandler
 from switchyard.backends.noop.model import NoopAction
 from switchyard.config.conductor import Conductor
@@ -76,14 +76,14 @@ class Yard:
         )
         return [row[0] for row in rows]
 
-    def line(self, handler: Handler | None = None, *, name: str = NAME, **action: Any) -> Line:
+    def served(self, handler: Handler | None = None, *, name: str = NAME, **action: Any) -> ServedName:
         """An action name as configured; without a handler it is noop."""
         configured = NoopAction.model_validate(action)
-        return Line(name, configured, handler or NoopHandler(name, configured, CONTEXT), self.metrics)
+        return ServedName(name, configured, handler or NoopHandler(name, configured, CONTEXT), self.metrics)
 
     def worker(
         self,
-        line: Line,
+        served: ServedName,
         *,
         url: str | None = None,
         once: bool = False,
@@ -92,25 +92,25 @@ class Yard:
         **settings: Any,
     ) -> Worker:
         """A worker that is not started yet."""
-        station = Station(
+        context = WorkerContext(
             url or self.database.url,
             Conductor.model_validate({"grace": "5s", **settings}),
             workers or Workers(),
             Identity("test", None, config_hash),
             once,
         )
-        return Worker(line, station)
+        return Worker(served, context)
 
-    def start(self, line: Line, **options: Any) -> Worker:
+    def start(self, served: ServedName, **options: Any) -> Worker:
         """A worker at work; stopped at the end of the test."""
-        worker = self.worker(line, **options)
+        worker = self.worker(served, **options)
         self._running.append((worker, asyncio.create_task(worker.run())))
         return worker
 
-    async def drain(self, *lines: Line, **options: Any) -> None:
+    async def drain(self, *names: ServedName, **options: Any) -> None:
         """One pass over what is due."""
         async with asyncio.timeout(30):
-            await asyncio.gather(*(self.worker(line, once=True, **options).run() for line in lines))
+            await asyncio.gather(*(self.worker(served, once=True, **options).run() for served in names))
 
     async def stop(self) -> None:
         """End all workers in order."""

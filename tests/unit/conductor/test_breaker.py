@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conductor.breaker import Breaker, all_of, by_error, by_status
+from conductor.limits.breaker import Breaker, all_of, by_error, by_status
 from switchyard.handlers import Failed, HandedOver, Invalid, Outcome, Retry, Success
 
 BUSY = Retry("busy", detail={"status": 503})

@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conductor.bucket import Bucket
+from conductor.limits.bucket import Bucket
 from tests.unit.conductor.clock import Clock
 
 steps = st.lists(st.tuples(st.floats(0, 5), st.integers(0, 50), st.integers(0, 10)), max_size=60)

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from conductor import handler_types as handlers
-from conductor.columns import Ints, Uuids
+from conductor.session.arrays import Ints, Uuids
 from switchyard.backends.noop.handler import NoopHandler
 from switchyard.config.config import Config
 from switchyard.errors import ConfigError

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conductor.retry import LONGEST_ASKED, Again, Exhausted, after, ceiling, is_last
+from conductor.outcomes.retry import LONGEST_ASKED, Again, Exhausted, after, ceiling, is_last
 from switchyard.handlers import Retry
 
 

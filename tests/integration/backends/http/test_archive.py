@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conductor.dispatch import Flights
+from conductor.dispatch.flights import Flights
 from switchyard.backends.http import archive
 from switchyard.backends.http.archive import Archive, Transcript
 from switchyard.backends.http.handler import HttpHandler
@@ -143,7 +143,7 @@ async def test_an_answer_in_time_counts_however_long_the_store_takes(
         made = HttpHandler("webhook", action(request=request), replace(plain, store=hanging))
         await made.start()
         [uuid] = yard.submit()
-        await yard.drain(yard.line(made, timeout="300ms"))
+        await yard.drain(yard.served(made, timeout="300ms"))
         hanging.gate.set()
         await made.close()
     assert yard.events(uuid) == [("SUCCESSFUL", 1, False)]
@@ -156,7 +156,7 @@ async def test_a_stop_while_the_store_hangs_does_not_take_the_delivery_back(
     hanging = Gate(tmp_path)
     async with counting() as server, handler(tmp_path, store=hanging, request={"url": server.url}) as made:
         [uuid] = yard.submit()
-        yard.start(yard.line(made), grace="200ms")
+        yard.start(yard.served(made), grace="200ms")
         await asyncio.to_thread(hanging.entered.wait, 30)
         await yard.stop()
         hanging.gate.set()
@@ -169,7 +169,7 @@ async def test_a_server_that_does_not_answer_in_time_leaves_a_transcript(tmp_pat
         made = HttpHandler("webhook", action(request={"url": server.url}, timeout="300ms"), context(tmp_path))
         await made.start()
         yard.submit()
-        await yard.drain(yard.line(made, timeout="300ms", retry={"base": "1h", "max": "1h"}))
+        await yard.drain(yard.served(made, timeout="300ms", retry={"base": "1h", "max": "1h"}))
         await made.close()
     [(error, detail)] = yard.database.execute("select error, detail from switchyard.event")
     assert error.endswith("no answer within 0.3 s")

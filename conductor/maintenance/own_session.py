@@ -1,0 +1,46 @@
+"""The process's own session, for all that is not a claim: opened when needed, dropped at any error."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from conductor.session.session import Session
+from switchyard.ledger.connect import connect
+
+PATIENCE = 30.0
+
+
+class OwnSession:
+    """One session that several loops share, one at a time."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._turn = asyncio.Lock()
+        self._session: Session | None = None
+
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[Session]:
+        """The session; an error inside drops it, with whatever locks it held."""
+        async with self._turn:
+            try:
+                if self._session is None:
+                    self._session = await self._opened()
+                yield self._session
+            except BaseException:
+                await self._drop()
+                raise
+
+    async def close(self) -> None:
+        """Say goodbye."""
+        async with self._turn:
+            await self._drop()
+
+    async def _opened(self) -> Session:
+        limits = {"statement_timeout": "25s", "lock_timeout": "2s"}
+        connection = await connect(self._url, application_name="conductor desk", **limits)
+        return Session(connection, answer_within=PATIENCE)
+
+    async def _drop(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()

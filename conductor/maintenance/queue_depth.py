@@ -1,0 +1,46 @@
+"""The queue's depth and age, and what is paused, for the metrics."""
+
+from conductor.maintenance.own_session import OwnSession
+from conductor.metrics import ConductorMetrics
+from switchyard.ledger.queries import query
+from switchyard.process.log import get_logger
+
+log = get_logger(__name__)
+
+QUEUE = query("conductor", "queue")
+PAUSED = query("conductor", "paused")
+EVERY = 10.0
+
+
+class QueueDepth:
+    """Asked for now and then, not at every scrape."""
+
+    name = "queue depth"
+
+    def __init__(self, own: OwnSession, metrics: ConductorMetrics) -> None:
+        self._own = own
+        self._metrics = metrics
+        self._paused: dict[str, tuple[str, str]] = {}
+
+    async def run_once(self) -> float:
+        """Replace all series: a name that is gone from the queue is gone from the metrics."""
+        async with self._own.session() as session:
+            rows = await session.rows(QUEUE)
+            paused = {name: (actor, reason) for name, actor, reason in await session.rows(PAUSED)}
+        for gauge in (self._metrics.depth, self._metrics.age, self._metrics.paused):
+            gauge.clear()
+        for name, status, depth, age in rows:
+            self._metrics.depth.labels(name, status).set(depth)
+            self._metrics.age.labels(name, status).set(age)
+        for name in paused:
+            self._metrics.paused.labels(name).set(1)
+        self._tell(paused)
+        return EVERY
+
+    def _tell(self, paused: dict[str, tuple[str, str]]) -> None:
+        for name in paused.keys() - self._paused.keys():
+            actor, reason = paused[name]
+            log.warning("paused: nothing is claimed", action=name, actor=actor, reason=reason)
+        for name in self._paused.keys() - paused.keys():
+            log.info("resumed", action=name)
+        self._paused = paused

@@ -1,0 +1,159 @@
+"""The connection that holds a worker's claims: the fence.
+
+The model. Advisory locks live and die with this connection, and every outcome of what was claimed through
+it is written through it. While it lives, nobody else can claim what we hold; once it is gone the server frees
+the locks, another worker claims, and nothing that we still have in memory can be written any more, because
+the object that could write it is dead too. There is no token to compare and no clock to trust.
+
+The window of trust. The server may notice our death later than we notice its silence, never the other way
+round for long: a statement goes out at least every second, and one that is not answered within three seconds
+severs the socket. From then on every call raises `SessionLost`, the dispatches in flight are cancelled and
+their outcomes dropped. A dispatch that ignores its cancellation can still do its work twice (at-least-once);
+it cannot write twice.
+
+What each failure does:
+- the backend is terminated, the server crashes: the socket ends; seen at once, even while idle.
+- a silent network or a stopped server: no answer within three seconds; severed here, and by keepalives there.
+- this process is stopped (SIGSTOP): whoever marks the worker lost terminates the backend; seen on waking.
+- an error in claim or unlock: the session may hold locks that nobody knows of, so its owner severs it.
+"""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, LiteralString, TypeVar
+
+from psycopg import AsyncConnection, OperationalError
+
+from conductor.session import arrays, jsonb
+from conductor.session.protocol import Params, PgProtocol, Prepared, Sent
+from switchyard.errors import DatabaseUnavailable
+from switchyard.ledger.queries import query
+
+PING = query("conductor", "ping")
+ANSWER_WITHIN = 3.0
+ROUND_TRIP_EVERY = 1.0
+
+_Answer = TypeVar("_Answer")
+
+
+class SessionLost(DatabaseUnavailable):
+    """The connection that held the claims is gone, and the claims with it."""
+
+
+class Session:
+    """One connection, one statement at a time, with a limit on silence."""
+
+    def __init__(self, connection: AsyncConnection[Any], answer_within: float = ANSWER_WITHIN) -> None:
+        self._connection = connection
+        self._answer_within = answer_within
+        self.on_bell: Callable[[bytes], None] = lambda _named: None
+        self._loop = asyncio.get_running_loop()
+        self._lost: str | None = None
+        self.answered_at = self._loop.time()
+        self._rests: asyncio.Event | None = None
+        arrays.register(connection)
+        jsonb.register(connection)
+        self._protocol = PgProtocol(connection, self._heard, self._ended)
+
+    @property
+    def lost(self) -> str | None:
+        """Why it is gone, or None."""
+        return self._lost
+
+    async def rows(self, statement: LiteralString, values: Mapping[str, Any] | None = None) -> list[Any]:
+        """Run one statement in its own transaction and return its rows."""
+        self._check()
+        return await self._answered(self._protocol.rows(statement, values or {}))
+
+    async def prepare(self, statement: LiteralString, types: tuple[int, ...]) -> Prepared:
+        """Make a statement ready to be sent."""
+        self._check()
+        return await self._answered(self._protocol.prepare(statement, types))
+
+    def send(self, prepared: Prepared, params: Params) -> Sent:
+        """Send it now, with values in their binary form; there can be no other before its answer."""
+        self._check()
+        return self._protocol.send(prepared, params)
+
+    async def answer(self, prepared: Prepared, sent: Sent) -> list[Any]:
+        """The rows of what was sent."""
+        self._check()
+        return await self._answered(self._protocol.answer(prepared, sent))
+
+    async def _answered(self, answer: Coroutine[Any, Any, _Answer]) -> _Answer:
+        within = self._answer_within
+        timer = self._loop.call_later(within, self.sever, f"no answer within {within:g} s")
+        try:
+            found = await answer
+        except OperationalError as error:
+            if self._connection.closed or self._lost:
+                self._lose(str(error))
+            raise
+        except asyncio.CancelledError:
+            self.sever("a statement was given up")  # its answer would be taken for that of the next one
+            raise
+        finally:
+            timer.cancel()
+        self.answered_at = self._loop.time()
+        return found
+
+    def quiet_until(self) -> float:
+        """When a round trip is due."""
+        return self.answered_at + ROUND_TRIP_EVERY
+
+    async def ping(self) -> None:
+        """A round trip."""
+        await self.rows(PING)
+
+    async def wait(self, until: asyncio.Event, seconds: float) -> None:
+        """Wait for the event, a bell or the end of the connection, at most so long."""
+        self._check()
+        timer = self._loop.call_later(max(0.0, seconds), until.set)
+        self._rests = until
+        try:
+            await until.wait()
+        finally:
+            timer.cancel()
+            self._rests = None
+        self._check()
+
+    def sever(self, reason: str) -> None:
+        """End it now: whoever waits for an answer gets an error instead, and the server frees the locks."""
+        self._lost = self._lost or reason
+        if self._connection.closed:
+            return
+        with socket.socket(fileno=os.dup(self._connection.fileno())) as end:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                return  # it ended by itself meanwhile
+
+    async def close(self) -> None:
+        """Say goodbye; the server frees what is still locked."""
+        self._lost = self._lost or "closed"
+        self._protocol.close()
+        await self._connection.close()
+
+    def _check(self) -> None:
+        if self._lost:
+            raise SessionLost(self._lost)
+
+    def _lose(self, reason: str) -> None:
+        self.sever(_first_line(reason))
+        raise SessionLost(self._lost or reason)
+
+    def _heard(self, named: bytes) -> None:
+        if self._lost is None:
+            self.on_bell(named)
+
+    def _ended(self, error: OperationalError) -> None:
+        """Nobody can use it any more; whoever rests learns it at once."""
+        self._lost = self._lost or _first_line(str(error))
+        if self._rests is not None:
+            self._rests.set()
+
+
+def _first_line(said: str) -> str:
+    return said.strip().splitlines()[0] if said.strip() else "the connection ended"

@@ -1,0 +1,62 @@
+"""One action name in this process: its handler, what its workers share, and the workers."""
+
+import asyncio
+
+from conductor import handler_types
+from conductor.limits.served_name import ServedName
+from conductor.metrics import ConductorMetrics
+from conductor.worker.worker import Worker, WorkerContext
+from switchyard.config.action import Action
+from switchyard.handlers import HandlerContext
+from switchyard.process.log import get_logger
+
+log = get_logger(__name__)
+
+
+class WorkerPool:
+    """Started as a whole, stopped as a whole."""
+
+    def __init__(
+        self,
+        name: str,
+        action: Action,
+        shared: WorkerContext,
+        context: HandlerContext,
+        metrics: ConductorMetrics,
+    ) -> None:
+        self.name = name
+        self._shared = shared
+        self._handler = handler_types.build(name, action, context)
+        self._served = ServedName(name, action, self._handler, metrics)
+        self._workers = [Worker(self._served, shared) for _ in range(shared.settings.workers)]
+        self.tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Open what the handler needs, then let the workers begin."""
+        await self._handler.start()
+        self.tasks = [asyncio.create_task(worker.run(), name=self.name) for worker in self._workers]
+        log.info("serving", action=self.name, workers=len(self._workers))
+
+    def stop(self) -> None:
+        """Ask all workers to finish."""
+        for worker in self._workers:
+            worker.stop()
+
+    async def join(self) -> None:
+        """Wait for the workers to end, close the handler; raises what ended one of them."""
+        try:
+            await asyncio.gather(*self.tasks)
+        finally:
+            self.stop()
+            await asyncio.gather(*self.tasks, return_exceptions=True)
+            await self._handler.close()
+
+    @property
+    def serving(self) -> bool:
+        """Every worker has a session."""
+        return all(worker.serving for worker in self._workers)
+
+    @property
+    def alive(self) -> bool:
+        """No worker has ended that was not told to."""
+        return not any(task.done() for task in self.tasks)

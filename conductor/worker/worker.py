@@ -1,0 +1,143 @@
+"""A worker of one action name: one shift after the other, each on a session of its own.
+
+A lost session ends the shift and everything it held. The worker then opens another session, closes the row it
+had, and claims anew; it never carries anything over. One that is stopped before it has another session opens
+one to close its row: it ended, and nobody should report it lost.
+"""
+
+import asyncio
+from dataclasses import dataclass
+
+import psycopg
+
+from conductor.limits.served_name import ServedName
+from conductor.registry import Identity, Registration, register
+from conductor.session.open import open_session
+from conductor.session.session import Session
+from conductor.worker.loop import WorkerLoop
+from switchyard.config.conductor import Conductor
+from switchyard.config.workers import Workers
+from switchyard.errors import ConfigError, SwitchyardError
+from switchyard.process.log import get_logger
+from switchyard.process.loop import Backoff
+
+log = get_logger(__name__)
+
+PAUSES = Backoff(base=0.1, longest=5.0)
+GOODBYE = 3.0  # how long a stopped worker without a session tries to reach the database
+HEALTHY_AFTER = 10.0  # a shift that lasted so long was no failure to start
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerContext:
+    """What all workers of a process have in common."""
+
+    url: str
+    settings: Conductor
+    workers: Workers
+    identity: Identity
+    once: bool = False
+
+
+class Worker:
+    """Keeps one shift going until it is told to stop."""
+
+    def __init__(self, served: ServedName, context: WorkerContext) -> None:
+        self._served = served
+        self._context = context
+        self._loop: WorkerLoop | None = None
+        self._rows: list[Registration] = []  # that no session has closed yet
+        self._stopped = asyncio.Event()
+        self.serving = False
+
+    def stop(self) -> None:
+        """Claim nothing more; `run` returns once what is in flight has ended, or the grace has."""
+        self._stopped.set()
+        if self._loop is not None:
+            self._loop.stop(self._context.settings.grace)
+
+    async def run(self) -> None:
+        """Work until stopped, or, where it runs once, until there is nothing left to do."""
+        try:
+            await self._work_on()
+        finally:
+            if self._rows:
+                await self._say_goodbye()
+
+    async def _work_on(self) -> None:
+        failures = 0
+        while not self._stopped.is_set():
+            began = asyncio.get_running_loop().time()
+            try:
+                await self._work()
+            except ConfigError:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever ended the shift, the next one starts clean
+                lasted = asyncio.get_running_loop().time() - began
+                failures = 1 if lasted > HEALTHY_AFTER else failures + 1
+                await self._recover(error, PAUSES.pause(failures))
+            else:
+                return
+
+    async def _work(self) -> None:
+        context, served = self._context, self._served
+        session = await open_session(context.url, served.name)
+        loop = None
+        try:
+            registration, slots = await register(
+                session, served, self._wanted(), identity=context.identity, workers=context.workers
+            )
+            self._rows.append(registration)
+            await self._close_rows(session, but=registration)
+            loop = self._loop = WorkerLoop(
+                session, served, registration, slots, context.settings, once=context.once
+            )
+            if self._stopped.is_set():
+                loop.stop(context.settings.grace)
+            self.serving = True
+            await loop.run()
+            await self._close_rows(session)
+        finally:
+            self.serving, self._loop = False, None
+            if loop is not None:
+                await loop.abandon()
+            await session.close()
+
+    def _wanted(self) -> int:
+        """A batch handler has no dispatch in flight: its slots are the batch that it settles at once."""
+        if self._served.batch_handler is not None:
+            return self._context.settings.batch
+        return self._served.action.concurrency
+
+    async def _close_rows(self, session: Session, but: Registration | None = None) -> None:
+        for registration in [row for row in self._rows if row is not but]:
+            await registration.end(through=session)
+            self._rows.remove(registration)
+
+    async def _say_goodbye(self) -> None:
+        try:
+            async with asyncio.timeout(GOODBYE):
+                session = await open_session(self._context.url, self._served.name)
+                try:
+                    await self._close_rows(session)
+                finally:
+                    await session.close()
+        except (SwitchyardError, psycopg.Error, TimeoutError) as error:
+            why = " ".join(str(error).split()) or f"no answer within {GOODBYE:g} s"
+            log.warning("the row stays open: others will mark it lost", action=self._served.name, error=why)
+
+    async def _recover(self, error: Exception, pause: float) -> None:
+        expected = isinstance(error, SwitchyardError)
+        log.warning(
+            "the session ended: what it held is free, a new one follows",
+            action=self._served.name,
+            error=" ".join(str(error).split()),
+            again_in=round(pause, 3),
+            exc_info=None if expected else error,
+        )
+        self._served.metrics.reconnects.labels(self._served.name).inc()
+        try:
+            async with asyncio.timeout(pause):
+                await self._stopped.wait()
+        except TimeoutError:
+            return

@@ -1,0 +1,61 @@
+"""Every outcome becomes exactly one event, whatever the handler put into it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from conductor.outcomes.decide import Judge
+from switchyard.handlers import Failed, HandedOver, Invalid, Outcome, Retry, Success
+from tests.unit.conductor.test_retry import Policy
+
+ENDS = [
+    (Success({"a": 1}), "SUCCESSFUL", None),
+    (HandedOver(), "QUEUED", None),
+    (Failed("no"), "FAILED", "no"),
+    (Invalid("bad"), "INVALID", "bad"),
+]
+
+
+@pytest.mark.parametrize(("outcome", "status", "error"), ENDS)
+def test_outcomes_that_need_no_policy(outcome: Outcome, status: str, error: str | None) -> None:
+    decision = Judge(Policy()).decision(outcome, 1)
+    assert (decision.status, decision.error, decision.retry_seconds) == (status, error, None)
+
+
+def test_a_retry_backs_off_and_then_is_exhausted() -> None:
+    judge = Judge(Policy(attempts=2))
+    first, last = judge.decision(Retry("no"), 1), judge.decision(Retry("no"), 2)
+    assert first.status == "BACKOFF"
+    assert first.retry_seconds is not None
+    assert last.status == "RETRIES_EXHAUSTED"
+    assert last.retry_seconds is None
+
+
+def test_at_most_once_retries_only_what_was_not_sent() -> None:
+    judge = Judge(Policy(), at_most_once=True)
+    assert judge.decision(Retry("refused", sent=False), 1).status == "BACKOFF"
+    sent = judge.decision(Retry("no answer"), 1)
+    assert sent.status == "FAILED"
+    assert sent.error is not None
+    assert "may have been sent" in sent.error
+
+
+class Hostile(Mapping[str, Any]):
+    """A detail that fails when it is read."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise RuntimeError("no")
+
+    def __iter__(self) -> Iterator[str]:
+        raise RuntimeError("no")
+
+    def __len__(self) -> int:
+        return 1
+
+
+def test_a_detail_that_cannot_be_read_ends_failed() -> None:
+    decision = Judge(Policy()).decision(Success(Hostile()), 1)
+    assert decision.status == "FAILED"
+    assert decision.error is not None
+    assert "could not be written" in decision.error
