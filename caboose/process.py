@@ -14,15 +14,16 @@ from caboose.observe.listen import CancelListener
 from caboose.presence import Presence
 from caboose.queries import Queries
 from caboose.scope import Scope
-from caboose.served import Served, build
 from caboose.sweeps.due_callbacks import DueCallbacks
 from caboose.sweeps.reconcile import Reconcile
 from caboose.sweeps.timeouts import Timeouts
+from switchyard.backends.registry import build_sources
 from switchyard.config.config import Config
 from switchyard.execution import Shard
 from switchyard.process.health import HealthServer
 from switchyard.process.log import get_logger
 from switchyard.process.loop import Loop, Runner, run_together
+from switchyard.sources import ServedSource
 from switchyard.store import open_store
 
 log = get_logger(__name__)
@@ -38,7 +39,7 @@ class Caboose:
         store = open_store(config.store)
         self._services = Services.of(config, store, random.Random())  # noqa: S311 - spreads retries
         self._metrics = self._services.metrics
-        self._served = build(config, kinds, shard, store)
+        self._served = build_sources(config, kinds, shard, store)
         sources = {name: served.source for served in self._served for name in served.names}
         self._scope = Scope.of(config, sources, shard)
         self._all_queries: list[Queries] = []
@@ -84,7 +85,7 @@ class Caboose:
             self._listener(intake)
             self._runner(self._reconcile(served, intake))
 
-    def _reconcile(self, served: Served, intake: Intake) -> Reconcile:
+    def _reconcile(self, served: ServedSource, intake: Intake) -> Reconcile:
         queries = self._queries(f"reconcile {served.source.name}")
         return Reconcile(
             *(served.source, served.names, queries, intake),

@@ -1,6 +1,6 @@
 """The handler interface: what conductor passes to a handler, and the outcomes it may return.
 
-A third party registers a factory under the entry point group `switchyard.handlers`, named like the `type`.
+A third party registers its handler as part of a `Backend` (switchyard/backends/plugin.py).
 """
 
 from collections.abc import Mapping, Sequence

@@ -102,3 +102,17 @@ class Source(Protocol):
 
     async def close(self) -> None:
         """Stop observing and let go of the connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedSource:
+    """A source, the action names whose executions it sees, and when reconcile asks it, in seconds."""
+
+    source: Source
+    names: tuple[str, ...]
+    every: float = 15.0
+    """Between two comparisons of the ledger with the backend."""
+    grace: float = 15.0
+    """How long an execution may be missing before it counts as failed."""
+    silent: float = 300.0
+    """After so long without a report of an execution, the source is asked for it by name."""

@@ -9,12 +9,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from switchyard.backends.plugin import Backend
 from switchyard.handlers import Batch, HandlerContext, Outcome, Success, Work
 
 ENTRY_POINTS = """\
-[switchyard.handlers]
-noting = benchmarks.latency.noting:Noting
-noting_batches = benchmarks.latency.noting:NotingBatches
+[switchyard.backends]
+noting = benchmarks.latency.noting:noting
+noting_batches = benchmarks.latency.noting:noting_batches
 """
 METADATA = "Metadata-Version: 2.1\nName: noting\nVersion: 1\n"
 NOTES = "BENCH_NOTES"
@@ -59,3 +60,7 @@ class NotingBatches(Noting):
         now = time.monotonic()
         self._entered |= dict.fromkeys(map(str, batch.uuids), now)
         return Success()
+
+
+noting = Backend("noting", Noting)
+noting_batches = Backend("noting_batches", NotingBatches)

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from conductor import handler_types
 from conductor.limits.served_name import ServedName
 from conductor.metrics import ConductorMetrics
 from conductor.worker.worker import Worker, WorkerContext
+from switchyard.backends.registry import build_handler
 from switchyard.config.action import Action
 from switchyard.handlers import HandlerContext
 from switchyard.process.log import get_logger
@@ -26,7 +26,7 @@ class WorkerPool:
     ) -> None:
         self.name = name
         self._shared = shared
-        self._handler = handler_types.build(name, action, context)
+        self._handler = build_handler(name, action, context)
         self._served = ServedName(name, action, self._handler, metrics)
         self._workers = [Worker(self._served, shared) for _ in range(shared.settings.workers)]
         self.tasks: list[asyncio.Task[None]] = []

@@ -1,78 +1,124 @@
-"""Which types of action there are: ours, and those that installed packages bring.
+"""The types of action there are, ours and those of installed packages, by entry point.
 
-A package brings a type with an entry point of the group `switchyard.handlers`, named like the type. Where
-what it points at has an attribute `config_model` (a subclass of Action), that is how the type is configured;
-otherwise it takes what every action has, and `options`.
+Ours are read from our own distribution, first and by themselves: no other package can displace one, and a
+configuration without foreign types does not search the installed packages (which takes 20 ms). A package that
+fails to load is an error of the actions that use its type, and of nothing else.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from importlib.metadata import EntryPoint, distribution, entry_points
+from typing import TYPE_CHECKING, Any
 
-from pydantic import JsonValue
+from switchyard.backends.plugin import Backend, SourceContext
+from switchyard.errors import ConfigError, SwitchyardError
+from switchyard.handlers import Handler, HandlerContext
+from switchyard.sources import ServedSource
 
-from switchyard.config.action import Action
+if TYPE_CHECKING:
+    from switchyard.config.config import Config
+    from switchyard.execution import Shard
+    from switchyard.store import Store
 
-GROUP = "switchyard.handlers"
-
-BUILT_IN: Mapping[str, str] = {
-    "http": "http.model:HttpAction",
-    "argo": "argo.model:ArgoAction",
-    "cirrus": "stepfunctions.model:CirrusAction",
-    "sqs": "sqs.model:SqsAction",
-    "local": "local.model:LocalAction",
-    "noop": "noop.model:NoopAction",
-    "stac": "stac.model:StacAction",
-    "argo_resume": "argo.resume.model:ArgoResumeAction",
-    "cirrus_task": "stepfunctions.task_model:CirrusTaskAction",
-}
-
-
-class PluginAction(Action):
-    """A type from an installed package that brings no model of its own."""
-
-    options: Mapping[str, JsonValue] = {}
-    """Whatever the handler reads."""
+GROUP = "switchyard.backends"
 
 
 @cache
-def built_in() -> Mapping[str, type[Action]]:
-    """The models of our own types."""
-    return {name: _ours(*where.split(":")) for name, where in BUILT_IN.items()}
-
-
-def _ours(module: str, model: str) -> type[Action]:
-    loaded: type[Action] = getattr(import_module(f"switchyard.backends.{module}"), model)
-    return loaded
+def built_in() -> Mapping[str, Backend]:
+    """Our own types, by name."""
+    points = distribution("switchyard").entry_points.select(group=GROUP)
+    if not points:
+        raise ConfigError(f"the installed package has no entry points {GROUP!r}: install it again")
+    return {point.name: _load(point) for point in sorted(points, key=lambda each: each.name)}
 
 
 @cache
-def brought() -> Mapping[str, EntryPoint]:
-    """The entry points of installed packages, by type."""
-    return {point.name: point for point in entry_points(group=GROUP) if point.name not in BUILT_IN}
+def foreign() -> Mapping[str, EntryPoint]:
+    """The entry points of other packages, by type; not loaded."""
+    ours = built_in()
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in ours}
 
 
 def type_names() -> tuple[str, ...]:
     """Every type that an action may have here."""
-    return (*BUILT_IN, *sorted(brought()))
+    return (*built_in(), *sorted(foreign()))
 
 
-def model_of(name: str) -> type[Action] | None:
-    """The model of a type, None where there is no such type; a ValueError where its package is broken."""
-    if name in BUILT_IN:
-        return built_in()[name]
-    point = brought().get(name)
-    return None if point is None else _model_from(point)
+def backend_of(name: str) -> Backend | None:
+    """The backend of a type; None where there is no such type, ValueError where its package is broken."""
+    ours = built_in().get(name)
+    if ours is not None:
+        return ours
+    point = foreign().get(name)
+    return None if point is None else _load(point)
 
 
-def _model_from(point: EntryPoint) -> type[Action]:
+def build_handler(name: str, action: Any, context: HandlerContext) -> Handler:
+    """The handler of one action name; ConfigError where it cannot be made."""
+    backend = _required(action.type)
     try:
-        loaded: Any = point.load()
-    except Exception as error:  # noqa: BLE001 - a package of others may fail in any way, and must not take us along
-        raise ValueError(f"the package behind this type ({point.value}) fails to load: {error!r}") from None
-    model = getattr(loaded, "config_model", None) or PluginAction
-    if isinstance(model, type) and issubclass(model, Action):
-        return model
-    raise ValueError(f"the package behind this type ({point.value}) has a config_model that is no Action")
+        handler = backend.handler(name, action, context)
+    except SwitchyardError:
+        raise
+    except Exception as error:
+        raise ConfigError(
+            f"the handler of {name!r} (type {action.type}) cannot be made: {error!r}"
+        ) from error
+    if not isinstance(handler, Handler):
+        raise ConfigError(f"the type {action.type!r} made something that is not a Handler")
+    return handler
+
+
+def build_sources(
+    config: "Config", types: Iterable[str], shard: "Shard", store: "Store"
+) -> list[ServedSource]:
+    """The sources of these types, or of all configured types where none is named."""
+    wanted = tuple(types)
+    for name in wanted:
+        if _required(name).sources is None:
+            raise ConfigError(f"--source {name}: actions of this type never hand over, so there is no source")
+    by_type: dict[str, dict[str, Any]] = {}
+    for name, action in config.actions.items():
+        by_type.setdefault(action.type, {})[name] = action
+    context = SourceContext(config, store, shard)
+    made = [
+        served
+        for name, actions in by_type.items()
+        if name in wanted or not wanted
+        for served in _sources_of(name, actions, context)
+    ]
+    if wanted and not made:
+        raise ConfigError(f"the configuration has no action of type {' or '.join(wanted)}")
+    return made
+
+
+def _sources_of(name: str, actions: Mapping[str, Any], context: SourceContext) -> list[ServedSource]:
+    factory = _required(name).sources
+    if factory is None:
+        return []
+    try:
+        return list(factory(actions, context))
+    except SwitchyardError:
+        raise
+    except Exception as error:
+        raise ConfigError(f"the source of type {name} cannot be made: {error!r}") from error
+
+
+def _required(name: str) -> Backend:
+    try:
+        backend = backend_of(name)
+    except ValueError as error:
+        raise ConfigError(f"type {name}: {error}") from error
+    if backend is None:
+        raise ConfigError(f"there is no type {name!r}; there are {', '.join(type_names())}")
+    return backend
+
+
+def _load(point: EntryPoint) -> Backend:
+    try:
+        backend: Any = point.load()
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a foreign package may fail in any way
+        raise ValueError(f"the package of this type ({point.value}) fails to load: {error!r}") from None
+    if not isinstance(backend, Backend) or backend.type != point.name:
+        raise ValueError(f"the entry point {point.value} is not a Backend of type {point.name!r}")
+    return backend

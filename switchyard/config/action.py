@@ -7,7 +7,7 @@ from pydantic import Field
 
 from switchyard.config.breaker import Breaker
 from switchyard.config.model import Model
-from switchyard.config.problems import Path
+from switchyard.config.problems import Path, Problem
 from switchyard.config.rate import Rate
 from switchyard.config.retry import RetryPolicy
 from switchyard.config.units import Interval
@@ -44,6 +44,10 @@ class Action(Model):
 
     def templates(self) -> Iterator[tuple[Path, str]]:
         """Texts that may use secrets: where they are in the action, and what they say."""
+        yield from ()
+
+    def problems(self) -> Iterator[Problem]:
+        """Errors and warnings that concern several keys of the action; paths begin at the action."""
         yield from ()
 
     @property

@@ -1,14 +1,33 @@
 """An action in the file: a mapping whose `type` says how the rest of it is read."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, JsonValue, ValidationInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
-from switchyard.backends.registry import built_in, model_of, type_names
+from switchyard.backends.registry import backend_of, built_in, type_names
 from switchyard.config.action import Action
 from switchyard.config.nearest import nearest
+
+
+class PluginAction(Action):
+    """A type from an installed package that has no model of its own."""
+
+    options: Mapping[str, JsonValue] = {}
+    """Whatever the handler reads."""
+
+
+def model_of(name: str) -> type[Action] | None:
+    """The model of a type; None where there is no such type, ValueError where its package is broken."""
+    backend = backend_of(name)
+    if backend is None:
+        return None
+    model = backend.model or PluginAction
+    if not (isinstance(model, type) and issubclass(model, Action)):
+        raise ValueError(f"the backend of type {name!r} has a model that is not a subclass of Action")  # noqa: TRY004
+    return model
 
 
 def parse_action(value: Any, info: ValidationInfo) -> Action:
@@ -18,12 +37,16 @@ def parse_action(value: Any, info: ValidationInfo) -> Action:
     if not isinstance(value, dict):
         raise PydanticCustomError("action_form", "an action is a mapping with a type: write {{type: noop}}")
     name = value.get("type")
-    known = {"known": ", ".join(type_names())}
     if not isinstance(name, str):
+        known = {"known": ", ".join(type_names())}
         raise PydanticCustomError("action_type", "type is missing: it is one of {known}", known)
     model = model_of(name)
     if model is None:
-        said = {"name": repr(name[:60]), "near": nearest(name, type_names()), **known}
+        said = {
+            "name": repr(name[:60]),
+            "near": nearest(name, type_names()),
+            "known": ", ".join(type_names()),
+        }
         raise PydanticCustomError("action_type", "there is no type {name}{near}; there are {known}", said)
     in_python = not (info.context or {}).get("written")
     return model.model_validate(value, context=info.context, by_alias=True, by_name=in_python)
@@ -45,7 +68,10 @@ class _ByType:
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        choices = {name: model.__pydantic_core_schema__ for name, model in built_in().items()}
+        models = {name: backend.model for name, backend in built_in().items()}
+        choices = {
+            name: model.__pydantic_core_schema__ for name, model in models.items() if model is not None
+        }
         return handler(core_schema.tagged_union_schema(choices, discriminator="type"))
 
 

@@ -1,10 +1,10 @@
 """What must hold between the parts of a configuration, and what is worth a warning."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pydantic import TypeAdapter, ValidationError
 
-from switchyard.backends.http.model import HttpAction
 from switchyard.config.action import Action
 from switchyard.config.callbacks import Callback
 from switchyard.config.cycles import cycles
@@ -38,22 +38,14 @@ def _action(path: Path, action: Action, parts: Parts) -> Iterator[Problem]:
         yield Problem((*path, "breaker"), message)
     for inner, text in action.templates():
         yield from _secrets((*path, *inner), text, parts)
-    if isinstance(action, HttpAction):
-        yield from _unreachable((*path, "responses"), action)
+    for problem in action.problems():
+        yield replace(problem, path=(*path, *problem.path))
 
 
 def _secrets(path: Path, text: str, parts: Parts) -> Iterator[Problem]:
     for name in sorted(names_under(parse_template(text), "secrets") - parts.secrets):
         near = nearest(name, parts.secrets)
         yield Problem(path, f"there is no secret {name!r}{near}: add it to secrets, like {name}: env:NAME")
-
-
-def _unreachable(path: Path, action: HttpAction) -> Iterator[Problem]:
-    catching = [number for number, rule in enumerate(action.responses) if rule.catches_all]
-    for number in range(catching[0] + 1 if catching else len(action.responses), len(action.responses)):
-        yield Problem(
-            (*path, number), "is never reached: the rule before it matches everything", warning=True
-        )
 
 
 def _workflow(path: Path, workflow: WorkflowPart, parts: Parts) -> Iterator[Problem]:

@@ -8,7 +8,8 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from switchyard.backends.registry import BUILT_IN, brought, built_in, model_of
+from switchyard.backends.registry import built_in, foreign
+from switchyard.config.by_type import model_of
 from switchyard.config.config import Config
 from switchyard.config.problems import Path
 from switchyard.config.units import (
@@ -60,8 +61,8 @@ class _Published(GenerateJsonSchema):
 def json_schema() -> Schema:
     """The schema with the built-in types; it is committed, so it depends on nothing but the code."""
     schema = Config.model_json_schema(mode="validation", schema_generator=_Published)
-    for model in built_in().values():
-        definition = schema["$defs"][model.__name__]
+    for name in built_in():
+        definition = schema["$defs"][_definition(name)]
         definition["required"] = ["type", *definition.get("required", [])]
         definition["properties"]["type"].pop("default", None)
     return {"$schema": DIALECT, **schema, "title": TITLE}
@@ -71,7 +72,7 @@ def installed_schema() -> Schema:
     """The same with the types that installed packages bring, for editors here."""
     schema = deepcopy(json_schema())
     (choice,) = schema["properties"]["actions"]["patternProperties"].values()
-    for name in brought():
+    for name in foreign():
         definition = _of_plugin(name)
         schema["$defs"].update(definition.pop("$defs", {}))
         schema["$defs"][f"type:{name}"] = {**definition, "properties": _typed(definition, name)}
@@ -125,11 +126,18 @@ def _chosen(schema: Schema, data: Any, root: Schema) -> Schema:
 
 def _of_type(data: Any, root: Schema) -> Schema:
     name = data.get("type") if isinstance(data, dict) else None
-    if isinstance(name, str) and name in BUILT_IN:
-        return dict(root["$defs"][built_in()[name].__name__])
-    if isinstance(name, str) and name in brought():
+    if isinstance(name, str) and name in built_in():
+        return dict(root["$defs"][_definition(name)])
+    if isinstance(name, str) and name in foreign():
         return _of_plugin(name)
     return {}
+
+
+def _definition(name: str) -> str:
+    """What the schema calls the model of one of our types."""
+    model = built_in()[name].model
+    assert model is not None, "our own types have models"
+    return model.__name__
 
 
 def _of_plugin(name: str) -> Schema:

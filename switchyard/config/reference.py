@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from switchyard.backends.registry import BUILT_IN, built_in
+from switchyard.backends.registry import built_in
 from switchyard.config.published import Schema, json_schema
 from switchyard.config.units import DURATION_PATTERN, RATE_PATTERN, SIZE_PATTERN
 
@@ -55,8 +55,8 @@ def _of(name: str, schema: Schema) -> str:
 
 def _title(name: str) -> str:
     """`HttpAction` is shown as its type, `RetryPolicy` as two words."""
-    for kind, model in built_in().items():
-        if model.__name__ == name:
+    for kind, backend in built_in().items():
+        if backend.model is not None and backend.model.__name__ == name:
             return f"Action of type {kind}"
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return words[:1] + words[1:].lower()
@@ -99,7 +99,7 @@ def _form(value: Schema, schema: Schema) -> str:
     if "$ref" in value:
         return _link(value["$ref"].rpartition("/")[2], schema)
     if "discriminator" in value:
-        links = (f"[{kind}](#action-of-type-{kind})" for kind in BUILT_IN)
+        links = (f"[{kind}](#action-of-type-{kind})" for kind in built_in())
         return f"an action of type {', '.join(links)}"
     if "anyOf" in value or "oneOf" in value:
         options = [_form(option, schema) for option in value.get("anyOf") or value["oneOf"]]

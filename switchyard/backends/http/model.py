@@ -11,7 +11,7 @@ from switchyard.config.codes import StatusCodes, parse_codes
 from switchyard.config.expressions import JsonPath, Regex
 from switchyard.config.model import Model
 from switchyard.config.names import HeaderName
-from switchyard.config.problems import Path
+from switchyard.config.problems import Path, Problem
 from switchyard.config.secrets import Secret
 from switchyard.config.templates import SecretTemplate, TemplatedJson, texts_of
 
@@ -100,3 +100,10 @@ class HttpAction(OutboundAction):
             yield ("request", "headers", name), text
         for text in texts_of(self.request.body):
             yield ("request", "body"), text
+
+    def problems(self) -> Iterator[Problem]:
+        """A warning for every rule that no answer reaches."""
+        catching = [number for number, rule in enumerate(self.responses) if rule.catches_all]
+        for number in range(catching[0] + 1 if catching else len(self.responses), len(self.responses)):
+            message = "is never reached: the rule before it matches everything"
+            yield Problem(("responses", number), message, warning=True)

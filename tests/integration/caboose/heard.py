@@ -12,9 +12,9 @@ from caboose.complete.services import Services
 from caboose.observe.intake import Intake
 from caboose.queries import Queries
 from caboose.scope import Scope
-from caboose.served import build
 from caboose.sweeps.due_callbacks import DueCallbacks
 from caboose.sweeps.reconcile import Reconcile
+from switchyard.backends.registry import build_sources
 from switchyard.config.config import Config
 from switchyard.execution import WHOLE
 from switchyard.store import open_store
@@ -29,7 +29,7 @@ class Heard:
         self.store = open_store((folder / "store").as_uri())
         self._pump: asyncio.Task[float | None] | None = None
         services = Services.of(self.config, self.store, random.Random(1))
-        (served,) = build(self.config, (), WHOLE, self.store)
+        (served,) = build_sources(self.config, (), WHOLE, self.store)
         self.source = served.source
         self.intake = Intake(served.source, 100)
         self.queries = [Queries(database.url, f"test {number}") for number in range(3)]

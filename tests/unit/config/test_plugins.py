@@ -13,6 +13,7 @@ from tests.unit.config.reading import problems, read
 
 MODULE = """
 from typing import ClassVar, Literal
+from switchyard.backends.plugin import Backend
 from switchyard.config import Action
 
 class PigeonAction(Action):
@@ -20,22 +21,25 @@ class PigeonAction(Action):
     type: Literal["pigeon"] = "pigeon"
     loft: str
 
-class PigeonHandler:
-    config_model = PigeonAction
-
-class PlainHandler:
+def handler(*_):
     pass
 
-class WrongHandler:
-    config_model = int
+pigeon = Backend("pigeon", handler, PigeonAction)
+plain = Backend("plain", handler)
+wrong = Backend("wrong", handler, int)
+misnamed = Backend("pigeon", handler, PigeonAction)
+http = Backend("http", handler, int)
 """
 ENTRY_POINTS = """
-[switchyard.handlers]
-pigeon = pigeon_post:PigeonHandler
-plain = pigeon_post:PlainHandler
-wrong = pigeon_post:WrongHandler
-broken = pigeon_post_that_is_not_there:Handler
-http = pigeon_post:WrongHandler
+[switchyard.backends]
+pigeon = pigeon_post:pigeon
+plain = pigeon_post:plain
+wrong = pigeon_post:wrong
+misnamed = pigeon_post:misnamed
+handler = pigeon_post:handler
+broken = pigeon_post_that_is_not_there:backend
+exiting = exits_at_import:backend
+http = pigeon_post:http
 """
 
 
@@ -43,15 +47,16 @@ http = pigeon_post:WrongHandler
 def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A package as pip would leave it: a module, and its metadata beside it."""
     (tmp_path / "pigeon_post.py").write_text(MODULE)
+    (tmp_path / "exits_at_import.py").write_text("raise SystemExit(3)")
     info = tmp_path / "pigeon_post-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pigeon-post\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(ENTRY_POINTS)
     monkeypatch.syspath_prepend(str(tmp_path))
-    registry.brought.cache_clear()
+    registry.foreign.cache_clear()
     yield
     sys.modules.pop("pigeon_post", None)
-    registry.brought.cache_clear()
+    registry.foreign.cache_clear()
 
 
 def test_its_own_model_reads_it() -> None:
@@ -71,11 +76,19 @@ def test_without_a_model_it_takes_options() -> None:
     assert action.model_dump()["options"] == {"a": [1]}
 
 
-@pytest.mark.parametrize(("kind", "said"), [("wrong", "is no Action"), ("broken", "fails to load")])
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("wrong", "'wrong' has a model that is not a subclass of Action"),
+        ("misnamed", "pigeon_post:misnamed is not a Backend of type 'misnamed'"),
+        ("handler", "pigeon_post:handler is not a Backend"),
+        ("broken", "(pigeon_post_that_is_not_there:backend) fails to load: ModuleNotFoundError"),
+        ("exiting", "(exits_at_import:backend) fails to load: SystemExit(3)"),
+    ],
+)
 def test_a_broken_package_is_named_and_hurts_nobody_else(kind: str, said: str) -> None:
     (problem,) = problems(f"actions: {{a: {{type: noop}}, b: {{type: {kind}}}}}")
     assert problem.dotted == "actions.b"
-    assert "pigeon_post" in problem.message
     assert said in problem.message
 
 
