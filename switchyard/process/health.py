@@ -107,6 +107,7 @@ def _explained(failure: OSError, host: str, port: int) -> ConfigError:
         return AddressInUse(f"{where}: another process has this port; stop it or choose another port")
     if failure.errno == errno.EACCES:
         return ConfigError(f"{where}: no permission; ports below 1024 need privileges")
-    if failure.errno == errno.EADDRNOTAVAIL:
+    # Since Python 3.13 asyncio reports an address that is not available on this machine without its errno.
+    if failure.errno in (errno.EADDRNOTAVAIL, None):
         return ConfigError(f"{where}: this machine has no such address")
     return ConfigError(f"{where}: {os.strerror(failure.errno) if failure.errno else failure}")

@@ -28,6 +28,7 @@ class Argo:
              "--executor-image", "none", "--qps", "200", "--burst", "400"],
             env={**os.environ, "LEADER_ELECTION_DISABLE": "true", "DEFAULT_REQUEUE_TIME": "1s"},
         )  # fmt: skip
+        cluster.controllers.append(self.process)
         self.start()
 
     def start(self) -> None:

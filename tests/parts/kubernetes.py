@@ -39,6 +39,7 @@ class Cluster:
         (self.folder / "accounts.key").write_bytes(_rsa_key())
         self.etcd = Process("etcd", self._etcd_words())
         self.server = Process("kube-apiserver", self._server_words())
+        self.controllers: list[Process] = []
         self._start()
         self.api = KubeApi(self.url, self.authority, self.admin_token)
         self.kubeconfig = self.kubeconfig_of(self.admin_token, "admin")
@@ -52,8 +53,17 @@ class Cluster:
         until(self._ready, 60, every=0.1)
 
     def restart(self) -> None:
+        """Kill the API server and start it again, and with it the controllers that run.
+
+        A controller would come back by itself only after client-go's backoff, up to 45 s, and would not write again
+        what it could not write meanwhile.
+        """
         self.stop()
         self.start()
+        for controller in self.controllers:
+            if controller.running():
+                controller.kill()
+                controller.start()
 
     def compact(self) -> None:
         """Forget etcd's history; after a restart() an older resource version is answered with 410 Gone."""

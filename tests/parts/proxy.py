@@ -96,7 +96,8 @@ class Proxy:
     async def _cut(self) -> None:
         for writer in self._writers:
             connection: socket.socket = writer.get_extra_info("socket")
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            if connection.fileno() != -1:  # else it has closed already, and its pump is about to notice
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
             writer.transport.abort()
         self._writers.clear()
 

@@ -91,10 +91,6 @@ def test_nothing_is_lost_and_nothing_is_doubled(yards: Yards, argo: Argo, node: 
         if round_ == 3:
             cluster.compact()
             cluster.restart()
-            # Its lease is lost with the API server, so it would end and be started again; a phase that it could
-            # not write it does not write again by itself.
-            argo.process.kill()
-            argo.start()
         victim.start()
         meddler.meddle()
     until(meddler.meddle, 200, every=0.5)

@@ -27,16 +27,12 @@ def hang_up(yard: Yard, fault: Fault) -> Heal:
 
 
 def crash(yard: Yard, fault: Fault) -> Heal:
-    """SIGKILL; it comes back, now and then without the history that a watch could go on from.
-
-    The Argo controller is started again with it: a phase that it could not write while nobody listened it
-    writes only when it looks at all workflows again, which is at its start or after 20 minutes.
-    """
+    """SIGKILL; it comes back, and the Argo controller with it, now and then without the history of watches."""
     cluster = _flows(yard).cluster
     if fault.amount < 0.5:
         cluster.compact()
     cluster.restart()
-    return controller(yard, fault)
+    return over
 
 
 def controller(yard: Yard, fault: Fault) -> Heal:

@@ -1,5 +1,6 @@
 """The proxy does to a connection what its methods say."""
 
+import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ import pytest
 
 from tests.parts.database import Database
 from tests.parts.postgres import Server
-from tests.parts.proxy import Proxy
+from tests.parts.proxy import RESET, Proxy
 from tests.waiting import until
 
 
@@ -39,6 +40,15 @@ def test_each_failure_in_turn(proxy: Proxy) -> None:
         connection.execute("select 1")
         assert time.monotonic() - before >= 0.4
     assert proxy.accepted == 2
+
+
+def test_a_connection_that_closed_meanwhile_can_be_cut(proxy: Proxy) -> None:
+    proxy.silence()  # so that the proxy does not clean up after the client
+    with socket.create_connection(("127.0.0.1", proxy.port)) as client:
+        until(lambda: proxy._writers)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+    until(lambda: all(writer.transport.is_closing() for writer in proxy._writers))
+    proxy.cut()
 
 
 def test_silence_is_not_a_closed_connection(proxy: Proxy) -> None:
