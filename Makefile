@@ -3,6 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+.NOTPARALLEL:
 # Spawned commands would otherwise compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -71,26 +72,33 @@ schema: setup ## write config/schema.json and docs/configuration-reference.md fr
 	$(BIN)/switchyard schema > config/schema.json
 	$(BIN)/switchyard schema --markdown > docs/configuration-reference.md
 
-# What people without Java or Go run on moto instead, in part: the rest passes there too.
-ON_MOTO := tests/integration/store/test_s3.py tests/integration/caboose/test_sqs.py tests/integration/caboose/test_cirrus.py \
-  tests/integration/backends/sqs
-
-.PHONY: test test-unit test-integration test-acceptance test-cluster test-faults test-containers
-test: test-unit test-integration test-acceptance test-cluster test-faults test-containers ## the whole test suite
+.PHONY: test test-all test-parts test-unit test-integration test-acceptance test-cluster test-containers test-moto test-faults \
+  test-pythons
+test: setup ## what needs Python alone, with the real parts that `make parts` has built: at most 10 minutes
+	$(SIDE_BY_SIDE) -m 'not slow and not container' tests/unit tests/integration tests/model tests/acceptance
+test-all: parts test test-parts ## everything: builds the parts first
+test-parts: test-cluster test-containers test-moto test-faults ## what `make test` leaves out
 test-unit: setup ## no database, no network
 	$(SIDE_BY_SIDE) tests/unit
 test-integration: setup ## real Postgres, SQS and object store
 	$(SIDE_BY_SIDE) tests/integration tests/model
-	SWITCHYARD_TEST_SQS=moto SWITCHYARD_TEST_S3=moto $(SIDE_BY_SIDE) $(ON_MOTO)
 test-acceptance: setup ## the spawned commands, real signals
-	$(SIDE_BY_SIDE) tests/acceptance
+	$(SIDE_BY_SIDE) -m 'not slow and not container' tests/acceptance
 test-cluster: setup ## real Kubernetes API server and Argo controller
 	$(SIDE_BY_SIDE) tests/cluster
-test-faults: setup ## a short fault campaign: every kind of fault, then the invariants
-	$(PYTEST) tests/faults
-test-containers: setup ## the tests marked database on other servers: Postgres 17 in a container, and Debian's 15
+test-containers: setup ## the image, and the tests marked database on other servers: Postgres 17 in a container, Debian's 15
+	$(PYTEST) -m container tests/acceptance
 	$(SIDE_BY_SIDE) -m database tests/integration --postgres=container
 	$(SIDE_BY_SIDE) -m database tests/integration --postgres=15
+# Where neither Java nor Go is there, moto is used for part of these tests: all of them pass on it.
+test-moto: setup ## the tests of SQS and S3 again, on moto
+	SWITCHYARD_TEST_SQS=moto SWITCHYARD_TEST_S3=moto $(SIDE_BY_SIDE) tests/integration/store/test_s3.py \
+	  tests/integration/caboose/test_sqs.py tests/integration/caboose/test_cirrus.py tests/integration/backends/sqs
+test-faults: setup ## programs killed under load, then a short fault campaign: every kind of fault, and the invariants
+	$(PYTEST) -m slow tests/acceptance
+	$(PYTEST) tests/faults
+test-pythons: setup ## the unit tests on the other supported Pythons of this machine
+	WORKERS=$(WORKERS) .ci/test-pythons
 
 .PHONY: test-often
 test-often: setup ## unit and integration tests again and again, each time in another order (make test-often TIMES=20)
@@ -105,7 +113,7 @@ faults: setup ## kill, stop, cut and fill everything under load, then check that
 	@$(BIN)/python -m tests.faults --faults $(FAULTS) $(if $(SEED),--seed $(SEED)) $(if $(LOG),--log)
 
 .PHONY: parts coverage
-parts: setup ## download and build the real parts of the tests now (minutes, once), not when they are first needed
+parts: setup ## download and build the real parts of the tests (a quarter of an hour, once)
 	$(BIN)/python -m tests.parts.prepare
 TESTS ?= tests/unit tests/integration tests/model tests/acceptance tests/cluster
 coverage: setup ## lines and branches that the tests reach, in the programs they spawn too; results/coverage/

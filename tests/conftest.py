@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, settings
 from structlog.contextvars import clear_contextvars
 
 from switchyard.process.redact import forget_secrets
+from tests.parts import cache, guardian, leaks, logs, prepare
 from tests.parts import elasticmq as sqs_part
-from tests.parts import guardian, leaks, logs, prepare
 from tests.parts import moto as moto_part
 from tests.parts.argo import Argo, install_definitions
 from tests.parts.aws import AwsPart
@@ -20,7 +20,7 @@ from tests.parts.container import ContainerPostgres
 from tests.parts.database import Database, Template
 from tests.parts.golang import VERSITYGW
 from tests.parts.kubernetes import Cluster
-from tests.parts.need import obtain
+from tests.parts.need import obtain, required
 from tests.parts.node import Node
 from tests.parts.pgbouncer import PgBouncer
 from tests.parts.postgres import COMMON, UNSAFE, Existing, Postgres, Server, binaries
@@ -43,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_sessionstart() -> None:
+    cache.build_missing = required()
     logs.begin_session()
 
 
@@ -51,8 +52,8 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Build what the chosen tests will need now, where no test's time limit counts the minutes."""
-    if not session.config.option.collectonly:
+    """Where every part is required, build now what the chosen tests need: no test's time limit includes a build."""
+    if required() and not session.config.option.collectonly:
         prepare.prepare({name for item in session.items for name in getattr(item, "fixturenames", ())})
 
 

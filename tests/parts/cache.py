@@ -7,9 +7,12 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+# Tests use the parts that are there; building the others takes longer than all tests together.
+build_missing = True
+
 
 class UnavailableError(Exception):
-    """The part cannot be had on this machine; the text says why."""
+    """The part is not available on this machine; the text gives the reason."""
 
 
 def folder() -> Path:
@@ -19,10 +22,12 @@ def folder() -> Path:
 
 
 def cached(name: str, make: Callable[[Path], None]) -> Path:
-    """The folder of part `name`; `make` fills it the first time, under a lock, all or nothing."""
+    """The folder of part `name`; where it is missing, `make` fills it, under a lock, all or nothing."""
     ready = folder() / name
     if ready.exists():
         return ready
+    if not build_missing:
+        raise UnavailableError("it has not been built yet; `make parts` builds it")
     folder().mkdir(parents=True, exist_ok=True)
     with (folder() / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

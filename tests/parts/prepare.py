@@ -1,6 +1,6 @@
-"""Makes the parts ahead of the tests: all by `python -m tests.parts.prepare`, else what the tests ask for.
+"""Builds the parts ahead of the tests: all by `python -m tests.parts.prepare`, else those that the chosen tests need.
 
-A part that cannot be had is no error here; the test that needs it says why.
+A part that is not available is not an error here; the test that needs it gives the reason.
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.parts import clock, elasticmq
 from tests.parts.cache import UnavailableError
-from tests.parts.golang import ARGO, ETCD, KUBE_APISERVER, VERSITYGW
+from tests.parts.golang import ARGO, ETCD, KUBE_APISERVER, KUSTOMIZE, VERSITYGW
 from tests.parts.need import required
 from tests.parts.wheels import wheels
 
@@ -21,6 +21,7 @@ BUILDERS: dict[str, tuple[Builder, ...]] = {
     "elasticmq": (elasticmq.jars,),
     "s3": (VERSITYGW.binary,),
     "kubernetes": (ETCD.binary, KUBE_APISERVER.binary, ARGO.binary),
+    "documents": (KUSTOMIZE.binary,),
     "image": (wheels,),
     "fault_yard": (elasticmq.jars, ETCD.binary, KUBE_APISERVER.binary, ARGO.binary, clock.library),
 }
@@ -34,7 +35,7 @@ def prepare(fixtures: Set[str]) -> bool:
 
 
 def moto_instead(variable: str, builder: Builder) -> bool:
-    """Whether moto stands in: it was asked for, or the better part cannot be had and is not required."""
+    """Whether to use moto: it was asked for, or the better part is neither available nor required."""
     if os.environ.get(variable) == "moto":
         return True
     try:
@@ -49,7 +50,7 @@ def _timed(builder: Builder) -> bool:
     try:
         made = builder()
     except UnavailableError as why:
-        print(f"not to be had: {why}", file=sys.stderr)
+        print(f"not available: {why}", file=sys.stderr)
         return False
     if time.monotonic() - begin > 1:
         print(f"made {made} in {time.monotonic() - begin:.0f} s", file=sys.stderr)

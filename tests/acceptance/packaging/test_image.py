@@ -16,7 +16,7 @@ from tests.parts.need import need, obtain
 from tests.parts.wheels import LOCK, ROOT, wheels
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.container,
     pytest.mark.timeout(900),  # hundreds of megabytes are copied, on whatever disk
 ]
 

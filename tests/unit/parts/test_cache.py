@@ -1,15 +1,23 @@
-"""The cache makes a part once, or not at all."""
+"""The cache builds a part once, or not at all."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.parts.cache import cached
+from tests.parts import cache
+from tests.parts.cache import UnavailableError, cached
 
 
 @pytest.fixture(autouse=True)
 def _cache_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(cache, "build_missing", True)
+
+
+def test_a_missing_part_is_not_built_by_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "build_missing", False)
+    with pytest.raises(UnavailableError, match="make parts"):
+        cached("part-1", lambda into: None)
 
 
 def test_a_part_is_made_once() -> None:
