@@ -47,6 +47,7 @@ $(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
 lock: $(BIN)/uv ## resolve the dependencies anew, for work and for what is shipped
 	$(BIN)/uv pip compile $(COMPILE) --all-extras --group dev --group build pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile $(COMPILE) --all-extras -c requirements.lock pyproject.toml -o requirements-runtime.lock
+	$(BIN)/uv pip compile $(COMPILE) --group sbom -o requirements-sbom.lock
 
 .PHONY: run demo
 run: setup ## everything on one machine with a sample assessment; Ctrl-C stops it
@@ -127,6 +128,9 @@ coverage: setup ## lines and branches that the tests reach, in the programs they
 SHIPPED := build/shipped
 SHIP := VIRTUAL_ENV=$(SHIPPED) $(BIN)/uv pip install --quiet
 PINNED := --require-hashes -r requirements-runtime.lock
+SBOM := build/sbom
+SBOM_TOOL := build/sbom-tool
+SBOM_INSTALL := VIRTUAL_ENV=$(SBOM_TOOL) $(BIN)/uv pip install --quiet --require-hashes -r requirements-sbom.lock
 IMAGE ?= switchyard
 CONTAINERS ?= docker
 
@@ -135,15 +139,20 @@ wheel: setup ## build the wheel into dist/
 	rm -f dist/*.whl
 	$(BIN)/hatchling build -t wheel -d dist
 
-sbom: setup ## list what the wheel brings with it, as CycloneDX, into dist/sbom.cdx.json
-	rm -rf build/sbom $(SHIPPED)
-	mkdir -p build/sbom dist
-	$(BIN)/hatchling build -t wheel -d build/sbom
+$(SBOM_TOOL)/bin/cyclonedx-py: requirements-sbom.lock | $(BIN)/uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(SBOM_TOOL)
+	@$(SBOM_INSTALL) --offline 2>/dev/null || $(SBOM_INSTALL)
+	@touch $@
+
+sbom: setup $(SBOM_TOOL)/bin/cyclonedx-py ## list what the wheel brings with it, as CycloneDX, into dist/sbom.cdx.json
+	rm -rf $(SBOM) $(SHIPPED)
+	mkdir -p $(SBOM) dist
+	$(BIN)/hatchling build -t wheel -d $(SBOM)
 	$(BIN)/uv venv --quiet --python $(BIN)/python $(SHIPPED)
 	$(SHIP) --offline $(PINNED) 2>/dev/null || $(SHIP) $(PINNED)
-	$(SHIP) --offline --no-deps build/sbom/*.whl
-	sed "s/^dynamic = .*/version = \"$$($(BIN)/hatchling version)\"/" pyproject.toml > build/sbom/pyproject.toml
-	$(BIN)/cyclonedx-py environment --pyproject build/sbom/pyproject.toml --output-reproducible \
+	$(SHIP) --offline --no-deps $(SBOM)/*.whl
+	sed "s/^dynamic = .*/version = \"$$($(BIN)/hatchling version)\"/" pyproject.toml > $(SBOM)/pyproject.toml
+	$(SBOM_TOOL)/bin/cyclonedx-py environment --pyproject $(SBOM)/pyproject.toml --output-reproducible \
 	  -o dist/sbom.cdx.json $(SHIPPED)
 
 image: wheel ## build the container image from the Containerfile
