@@ -7,25 +7,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-import psycopg
 from psycopg import AsyncConnection
-from psycopg import errors as refusals
 from psycopg.rows import AsyncRowFactory, class_row, dict_row
 
-from switchyard.errors import ConfigError, DatabaseUnavailable
 from switchyard.ledger.connect import connect
+from switchyard.ledger.errors import unavailable
 from switchyard.ledger.queries import query
 
 Row = TypeVar("Row")
-
-# No schema, an older one, or a role without the right: waiting does not help.
-_UNUSABLE = (
-    refusals.UndefinedTable,
-    refusals.UndefinedColumn,
-    refusals.UndefinedFunction,
-    refusals.InvalidSchemaName,
-    refusals.InsufficientPrivilege,
-)
 
 
 class Session:
@@ -45,11 +34,9 @@ class Session:
     async def transaction(self) -> AsyncIterator[None]:
         """Everything inside commits or rolls back together."""
         connection = await self._open()
-        try:
+        with unavailable():
             async with connection.transaction():
                 yield
-        except psycopg.OperationalError as error:
-            raise _unavailable(error) from error
 
     async def rows(self, kind: type[Row], name: str, values: Mapping[str, Any]) -> list[Row]:
         """Run a query; its rows as objects of that type."""
@@ -63,16 +50,10 @@ class Session:
         self, factory: AsyncRowFactory[Row], name: str, values: Mapping[str, Any]
     ) -> list[Row]:
         connection = await self._open()
-        try:
+        with unavailable():
             async with connection.cursor(row_factory=factory) as cursor:
                 await cursor.execute(query("caboose", name), values)
                 return await cursor.fetchall() if cursor.description else []
-        except psycopg.OperationalError as error:
-            raise _unavailable(error) from error
-        except _UNUSABLE as error:
-            raise ConfigError(
-                f"the ledger cannot be used: {_line(error)}; see `switchyard migrate`"
-            ) from error
 
     async def _open(self) -> AsyncConnection[Any]:
         if self._connection is None or self._connection.closed:
@@ -87,12 +68,3 @@ class Session:
         except BaseException:
             await self.close()
             raise
-
-
-def _unavailable(error: psycopg.OperationalError) -> DatabaseUnavailable:
-    """Deadlocks and serialisation failures are among them: all are worth another try."""
-    return DatabaseUnavailable(_line(error) or type(error).__name__)
-
-
-def _line(error: psycopg.Error) -> str:
-    return (str(error).strip().splitlines() or [""])[0]

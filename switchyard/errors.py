@@ -3,6 +3,7 @@
 SwitchyardError                 1
 ├── ConfigError                78  the configuration or the machine has to change first
 │   ├── NotDirect              78  a transaction-pooling proxy is between us and Postgres
+│   ├── NotMigrated            78  the database has no ledger of this version
 │   ├── AddressInUse           78  somebody else has the port
 │   └── EmbeddedPostgresError  78  a Postgres of one's own cannot start here
 ├── BadInput                   65  the same input never works
@@ -42,6 +43,10 @@ class ConfigError(SwitchyardError):
 
 class NotDirect(ConfigError):
     """A transaction-pooling proxy is in between: session locks do not survive it."""
+
+
+class NotMigrated(ConfigError):
+    """The database has no ledger of this version: `switchyard migrate` makes one."""
 
 
 class AddressInUse(ConfigError):

@@ -2,6 +2,7 @@
 
 import random
 
+from switchyard.backoff import full_jitter
 from switchyard.config.retry import RetryPolicy
 
 
@@ -12,8 +13,4 @@ def next_run_in(policy: RetryPolicy, tries: int, *, fatal: bool, chance: random.
     """
     if fatal or tries + 1 >= policy.attempts:
         return None
-    try:
-        ceiling = min(policy.max, policy.base * policy.factor**tries)
-    except OverflowError:
-        ceiling = policy.max
-    return chance.uniform(0.0, ceiling)
+    return full_jitter(policy, tries + 1, chance)

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 
-import psycopg
-
-from switchyard.errors import DatabaseUnavailable
 from switchyard.ledger.connect import connect
+from switchyard.ledger.errors import unavailable
 from switchyard.ledger.queries import query
 
 LISTEN = 30.0
@@ -23,7 +21,7 @@ class CancelListener:
     async def run_once(self) -> float | None:
         """Listen until the connection is lost; a cancel may have been missed then, so wake on each start."""
         self._wake()
-        try:
+        with unavailable():
             connection = await connect(self._url, application_name="caboose listen")
             async with connection:
                 await connection.execute(query("caboose", "listen"))
@@ -31,5 +29,3 @@ class CancelListener:
                     async for _ in connection.notifies(timeout=LISTEN, stop_after=1):
                         self._wake()
                     await connection.execute(query("caboose", "round_trip"))
-        except psycopg.OperationalError as error:
-            raise DatabaseUnavailable(str(error)) from error

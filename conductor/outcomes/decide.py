@@ -3,7 +3,8 @@
 import random
 from dataclasses import dataclass, field
 
-from conductor.outcomes.retry import Again, Exhausted, Policy, after
+from conductor.outcomes.retry import Again, Exhausted, after
+from switchyard.backoff import Policy
 from switchyard.handlers import Failed, HandedOver, Invalid, Outcome, Retry, Success
 from switchyard.ledger import clean
 

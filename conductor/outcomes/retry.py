@@ -2,24 +2,11 @@
 
 import random
 from dataclasses import dataclass
-from typing import Protocol
 
+from switchyard.backoff import Policy, full_jitter
 from switchyard.handlers import Retry
 
 LONGEST_ASKED = 86_400.0  # what another side may ask us to wait, however high its number
-
-
-class Policy(Protocol):
-    """The `retry` of an action, as configured; durations in seconds."""
-
-    @property
-    def attempts(self) -> int: ...
-    @property
-    def base(self) -> float: ...
-    @property
-    def factor(self) -> float: ...
-    @property
-    def max(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +19,6 @@ class Again:
 @dataclass(frozen=True, slots=True)
 class Exhausted:
     """That was the last attempt."""
-
-
-def ceiling(policy: Policy, attempt: int) -> float:
-    """The longest wait after this attempt (1 for the first), before jitter."""
-    try:
-        return min(policy.max, policy.base * policy.factor ** (attempt - 1))
-    except OverflowError:
-        return policy.max
 
 
 def is_last(policy: Policy, attempt: int) -> bool:
@@ -58,4 +37,4 @@ def after(policy: Policy, attempt: int, outcome: Retry, *, chance: random.Random
     if outcome.delay is not None:
         asked = min(max(outcome.delay, 0.0), LONGEST_ASKED)
         return Again(asked + chance.uniform(0.0, policy.base))
-    return Again(chance.uniform(0.0, ceiling(policy, attempt)))
+    return Again(full_jitter(policy, attempt, chance))

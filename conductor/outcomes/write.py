@@ -20,6 +20,7 @@ from conductor.claim.claim import Claim
 from conductor.outcomes.decide import Decision, poison
 from conductor.session.arrays import Floats, Ints, Texts, Uuids
 from conductor.session.session import Session
+from switchyard.ledger.errors import blames_row, is_blocked
 from switchyard.ledger.queries import query
 from switchyard.process.log import get_logger
 
@@ -57,17 +58,6 @@ def rows_of(claimed: Claim, decision: Decision, *, ahead: int) -> list[Row]:
     return [Row(uuid, run, attempt + ahead, lock, decision) for uuid, run, attempt, lock in numbers]
 
 
-def is_poison(error: psycopg.Error) -> bool:
-    """The row itself is what the ledger refuses."""
-    return (error.sqlstate or "")[:2] in ("22", "23", "42")
-
-
-def is_in_the_way(error: psycopg.Error) -> bool:
-    """Somebody holds a row, or time ran out; the same may work in a moment."""
-    state = error.sqlstate or ""
-    return state[:2] in ("40", "55") or state == "57014"
-
-
 async def settle(session: Session, rows: Sequence[Row]) -> Settled:
     """Write them all, in as few statements as they allow."""
     done = Settled()
@@ -79,7 +69,7 @@ async def settle(session: Session, rows: Sequence[Row]) -> Settled:
         except psycopg.Error as error:
             if session.lost:
                 raise
-            if not (is_poison(error) or is_in_the_way(error)):
+            if not (blames_row(error) or is_blocked(error)):
                 done.refused = " ".join(str(error).split())
                 done.waiting += [row for left in [group, *pending] for row in left]
                 break
@@ -111,7 +101,7 @@ async def _split(
     if len(group) > 1:
         middle = len(group) // 2
         pending += [group[middle:], group[:middle]]
-    elif is_in_the_way(error):
+    elif is_blocked(error):
         done.waiting += group
     else:
         await _write_poison(session, group[0], error, done)

@@ -8,14 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
-from psycopg import Connection, errors
+from psycopg import Connection
 from psycopg.rows import DictRow, dict_row
 
 from switchyard.config.config import Config
 from switchyard.config.load import find, load
 from switchyard.config.problems import InvalidConfig
-from switchyard.errors import BadInput, DatabaseUnavailable, SwitchyardError
+from switchyard.errors import BadInput
 from switchyard.ledger.connect import connect_sync
+from switchyard.ledger.errors import translated
 
 Rows = Connection[DictRow]
 
@@ -40,27 +41,9 @@ def connected(path: Path | None, url: str | None = None) -> Iterator[Rows]:
         with connection:
             yield connection  # type: ignore[misc]
     except psycopg.Error as error:
-        raise explained(error) from error
+        raise translated(error) from error
     except UnicodeEncodeError as error:  # how Python tells of a word of the command line
         raise BadInput("a word of the command line is not UTF-8") from error
-
-
-def explained(error: psycopg.Error) -> SwitchyardError:
-    """What the server said, as one of our errors."""
-    text = (error.diag.message_primary or str(error)).strip()
-    if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName | errors.UndefinedFunction):
-        return SwitchyardError(
-            f"{text}\nThis database has no ledger of this version: run `switchyard migrate`."
-        )
-    if isinstance(error, errors.InsufficientPrivilege):
-        return SwitchyardError(
-            f"{text}\nThis user lacks a role: grant one of switchyard_reader, _submitter, _admin."
-        )
-    if isinstance(error, psycopg.DataError | psycopg.IntegrityError | psycopg.ProgrammingError):
-        return BadInput(text)
-    if isinstance(error, psycopg.OperationalError):
-        return DatabaseUnavailable(text)
-    return SwitchyardError(text)
 
 
 def actor() -> str:

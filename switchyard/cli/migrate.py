@@ -7,9 +7,10 @@ from typing import Annotated
 import psycopg
 import typer
 
-from switchyard.cli.database import config_or_default, explained
+from switchyard.cli.database import config_or_default
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import print_json
+from switchyard.ledger.errors import translated
 from switchyard.process.exit import Exit
 
 
@@ -60,7 +61,7 @@ def _explained() -> Iterator[None]:
     except Exception as error:
         refused = getattr(error, "orig", error)
         if isinstance(refused, psycopg.Error):
-            raise explained(refused) from error
+            raise translated(refused) from error
         raise
 
 

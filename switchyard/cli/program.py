@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from switchyard import __version__
 from switchyard.errors import SwitchyardError
 from switchyard.process.exit import say_the_rest
+from switchyard.process.redact import redact, redact_tracebacks
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
@@ -52,10 +53,11 @@ def program(name: str, about: str, commands: Mapping[str, Command]) -> typer.Typ
 
 def run(app: typer.Typer) -> None:
     """Run the program; an error of ours becomes its message and its exit code."""
+    redact_tracebacks()
     try:
         app(prog_name=app.info.name)
     except SwitchyardError as error:
-        print(f"{app.info.name}: {error}", file=sys.stderr)
+        print(redact(f"{app.info.name}: {error}"), file=sys.stderr)
         sys.exit(error.exit_code)
     finally:
         say_the_rest()

@@ -10,9 +10,10 @@ from typing import Annotated
 import psycopg
 import typer
 
-from switchyard.cli.database import connected, explained
+from switchyard.cli.database import connected
 from switchyard.embedded import EmbeddedPostgres
 from switchyard.errors import ConfigError, DatabaseUnavailable
+from switchyard.ledger.errors import translated
 from switchyard.process.exit import Exit
 from switchyard.up.folder import Folder, alone, prepare, write_config
 from switchyard.up.programs import Programs, refuse_used_port
@@ -113,7 +114,7 @@ def _explained(folder: Path) -> Iterator[None]:
             f"cannot write to {where}: {error.strerror}; choose another with --folder"
         ) from error
     except psycopg.Error as error:
-        raise explained(error) from error
+        raise translated(error) from error
 
 
 @contextlib.contextmanager

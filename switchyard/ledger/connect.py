@@ -10,9 +10,9 @@ from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection, Connection
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 
-from switchyard.errors import DatabaseUnavailable, NotDirect, SwitchyardError
+from switchyard.ledger.errors import connecting, parsed
 
 LibpqOptions = dict[str, str | int]
 
@@ -43,7 +43,7 @@ _SERVER = {
 
 def conninfo(url: str, application_name: str, **settings: str) -> str:
     """The URL with everything pinned; `settings` are server settings that this connection wants otherwise."""
-    given = conninfo_to_dict(url)
+    given = parsed(url)
     pinned = " ".join(f"-c {name}={_escaped(value)}" for name, value in {**_SERVER, **settings}.items())
     options = " ".join(filter(None, [str(given.pop("options", "") or ""), pinned]))
     merged: dict[str, Any] = {
@@ -60,7 +60,7 @@ async def connect(url: str, *, application_name: str, **settings: str) -> AsyncC
     try:
         return await AsyncConnection.connect(conninfo(url, application_name, **settings), autocommit=True)
     except psycopg.OperationalError as error:
-        raise _explained(error) from error
+        raise connecting(error) from error
 
 
 def connect_sync(url: str, *, application_name: str, **settings: str) -> Connection:
@@ -68,16 +68,8 @@ def connect_sync(url: str, *, application_name: str, **settings: str) -> Connect
     try:
         return Connection.connect(conninfo(url, application_name, **settings), autocommit=True)
     except psycopg.OperationalError as error:
-        raise _explained(error) from error
+        raise connecting(error) from error
 
 
 def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace(" ", "\\ ")
-
-
-def _explained(error: psycopg.OperationalError) -> SwitchyardError:
-    """What libpq said, in one line; it never repeats a password."""
-    said = " ".join(str(error).split())
-    if "unsupported startup parameter" in said:
-        return NotDirect(f"a pooling proxy is in between and refuses our session's settings: {said}")
-    return DatabaseUnavailable(f"cannot connect to the database: {said}")

@@ -9,12 +9,11 @@
 
 import asyncio
 import math
-import random
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
+from switchyard.backoff import Backoff
 from switchyard.errors import ConfigError, SwitchyardError
 from switchyard.process.log import get_logger
 
@@ -52,19 +51,6 @@ class MonotonicClock:
                 await event.wait()
         except TimeoutError:
             return
-
-
-@dataclass(frozen=True, slots=True)
-class Backoff:
-    """Pauses after failures in a row: doubling from `base` up to `longest`, a quarter of it by chance."""
-
-    base: float = 0.5
-    longest: float = 30.0
-
-    def pause(self, failures: int) -> float:
-        """Seconds to wait after so many failures in a row."""
-        full = min(self.longest, self.base * 2.0 ** min(failures - 1, 32))
-        return full * random.uniform(0.75, 1.0)  # noqa: S311 - spreads the load, guards nothing
 
 
 class Runner:

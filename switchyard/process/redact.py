@@ -6,8 +6,11 @@ The last line of defence, not the first: what never reaches a message needs no r
 import json
 import math
 import re
+import sys
 import threading
+import traceback
 from collections.abc import Mapping
+from types import TracebackType
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
@@ -92,6 +95,23 @@ def redact_value(value: Any, depth: int = 0) -> Any:
     if depth < _DEEPEST and isinstance(value, list | tuple | set | frozenset):
         return [redact_value(item, depth + 1) for item in value]
     return redact(_text(value))
+
+
+def redact_tracebacks() -> None:
+    """What nobody catches is shown without secrets too, in every thread."""
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+        else:
+            sys.stderr.write(redact("".join(traceback.format_exception(kind, error, trace))))
+
+    def show_thread(failed: threading.ExceptHookArgs) -> None:
+        if failed.exc_value is not None and not isinstance(failed.exc_value, SystemExit):
+            show(failed.exc_type, failed.exc_value, failed.exc_traceback)
+
+    sys.excepthook = show
+    threading.excepthook = show_thread
 
 
 def _number(value: float) -> Any:

@@ -4,20 +4,17 @@ The program asks for it itself, and not its parent between fork and exec: a sign
 run its handler in the child too.
 """
 
-import ctypes
-import os
 import runpy
 import signal
 import sys
 
-_PR_SET_PDEATHSIG = 1
+from switchyard.process.linux import die_with_parent
 
 
 def main(parent: int, module: str) -> None:
     """Bind this process to `parent`, then become the program."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    if os.getppid() != parent:
-        return  # it ended before we asked
+    if not die_with_parent(parent, signal.SIGTERM):
+        return
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 

@@ -5,21 +5,13 @@ then a workflow runs to its end by itself, and the next start finds how it ended
 """
 
 import contextlib
-import ctypes
 import os
 import signal
 import time
-from pathlib import Path
 
-import psutil
+from switchyard.process.linux import children
 
-_PR_SET_CHILD_SUBREAPER = 36
 _EVERY = 0.02
-
-
-def adopt() -> None:
-    """From now on they are our children."""
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def tell(known: set[int]) -> None:
@@ -43,14 +35,7 @@ def end(known: set[int], grace: float) -> None:
 
 def running(known: set[int]) -> list[int]:
     """Those that have not ended; what the others left in the process table is cleared away."""
-    return [pid for pid in _children() if pid not in known and not _ended(pid)]
-
-
-def _children() -> list[int]:
-    try:
-        return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
-    except FileNotFoundError:  # a kernel that does not list them: look through all processes
-        return [child.pid for child in psutil.Process().children()]
+    return [pid for pid in children() if pid not in known and not _ended(pid)]
 
 
 def _ended(pid: int) -> bool:

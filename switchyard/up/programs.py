@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from switchyard.errors import AddressInUse, SwitchyardError
+from switchyard.process.linux import adopt_orphans
 from switchyard.up import orphans
 
 
@@ -21,7 +22,7 @@ class Programs:
         self._logs = logs
         self._environment = {**os.environ, **environment}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
-        orphans.adopt()
+        adopt_orphans()
 
     def start(self, name: str, words: Sequence[str]) -> None:
         """Start `python -m words`."""

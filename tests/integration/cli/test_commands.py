@@ -10,7 +10,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from switchyard.cli import decide, show
 from switchyard.cli.database import connected
-from switchyard.errors import BadInput, DatabaseUnavailable, SwitchyardError
+from switchyard.errors import BadInput, ConfigError, DatabaseUnavailable, NotMigrated, SwitchyardError
 from tests.integration.cli.conftest import Command
 
 
@@ -97,8 +97,8 @@ def test_submit_takes_times_parents_and_files(switchyard: Command, tmp_path: Pat
 
 def test_what_the_server_refuses_is_a_sentence(switchyard: Command) -> None:
     refused: dict[str, tuple[type[SwitchyardError], str]] = {
-        "select * from switchyard.nothing": (SwitchyardError, "run `switchyard migrate`"),
-        "set role pg_monitor; select * from switchyard.action": (SwitchyardError, "This user lacks a role"),
+        "select * from switchyard.nothing": (NotMigrated, "run `switchyard migrate`"),
+        "set role pg_monitor; select * from switchyard.action": (ConfigError, "This user lacks a role"),
         "select 'x'::integer": (BadInput, "invalid input syntax"),
         "select pg_terminate_backend(pg_backend_pid())": (DatabaseUnavailable, "terminating connection"),
         "do $$ begin raise exception 'odd' using errcode = 'XX000'; end $$": (SwitchyardError, "odd"),
@@ -112,7 +112,7 @@ def test_what_the_server_refuses_is_a_sentence(switchyard: Command) -> None:
 def test_a_user_without_a_role_may_not_migrate(switchyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     url = psycopg.conninfo.make_conninfo(switchyard.database.url, options="-c role=pg_monitor")
     monkeypatch.setenv("DATABASE_URL", url)
-    assert "permission denied" in switchyard("migrate", code=1).err
+    assert "permission denied" in switchyard("migrate", code=78).err
 
 
 def test_without_a_configuration_the_variables_of_libpq_say_where(

@@ -10,10 +10,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from conductor.session.open import open_session, refuse_pooling
 from conductor.session.session import ANSWER_WITHIN, SessionLost
+from switchyard.backoff import Backoff
 from switchyard.config.workers import Workers
 from switchyard.errors import NotDirect
 from switchyard.handlers import Success
-from switchyard.process.loop import Backoff
 from tests.integration.conductor.yard import NAME, Script, Yard, ended_once, eventually
 from tests.parts.pgbouncer import PgBouncer
 from tests.parts.proxy import Proxy

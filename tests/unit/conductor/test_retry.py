@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conductor.outcomes.retry import LONGEST_ASKED, Again, Exhausted, after, ceiling, is_last
+from conductor.outcomes.retry import LONGEST_ASKED, Again, Exhausted, after, is_last
+from switchyard.backoff import ceiling as capped
 from switchyard.handlers import Retry
 
 
@@ -16,6 +17,10 @@ class Policy:
     base: float = 1.0
     factor: float = 2.0
     max: float = 600.0
+
+
+def ceiling(policy: Policy, attempt: int) -> float:
+    return capped(policy.base, policy.factor, policy.max, attempt)
 
 
 policies = st.builds(

@@ -247,3 +247,26 @@ get_logger("x").warning("loud", token="hunter2hunter2")
     assert "loud" in done.stderr
     assert "quiet" not in done.stderr
     assert "hunter2" not in done.stderr
+
+
+UNCAUGHT = """
+import threading
+from switchyard.process.redact import redact_tracebacks, register_secret
+register_secret("hidden-word")
+redact_tracebacks()
+def fail():
+    raise ValueError("it is the hidden-word")
+thread = threading.Thread(target=fail)
+thread.start()
+thread.join()
+fail()
+"""
+
+
+def test_security_m5_what_nobody_catches_is_shown_without_secrets() -> None:
+    done = subprocess.run([sys.executable, "-c", UNCAUGHT], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count(f"ValueError: it is the {MASK}") == 2
+    assert "hidden" not in done.stderr.replace('register_secret("hidden-word")', "").replace(
+        'raise ValueError("it is the hidden-word")', ""
+    )

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from switchyard.backoff import Backoff
 from switchyard.errors import ConfigError, Transient
-from switchyard.process.loop import Backoff, MonotonicClock, Runner, run_together
+from switchyard.process.loop import MonotonicClock, Runner, run_together
 from tests.unit.process.clock import FakeClock
 
 Step = Callable[[Runner], float | None]

@@ -1,6 +1,5 @@
 """Programs beside each other: one that ends is told with its last words, one that does not hear is killed."""
 
-import ctypes
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from switchyard.errors import SwitchyardError
+from switchyard.process import linux
 from switchyard.up import orphans
 from switchyard.up.programs import Programs
 from switchyard.up.stop import Stop
@@ -20,10 +20,10 @@ DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); prin
 @pytest.fixture(autouse=True)
 def _nobodys_orphans(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The tests' own process has children that are others', and must not collect the orphans of later tests."""
-    children, others = orphans._children, set(orphans._children())
-    monkeypatch.setattr(orphans, "_children", lambda: [pid for pid in children() if pid not in others])
+    children, others = linux.children, set(linux.children())
+    monkeypatch.setattr(orphans, "children", lambda: [pid for pid in children() if pid not in others])
     yield
-    ctypes.CDLL(None).prctl(orphans._PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+    linux.adopt_orphans(adopt=False)
 
 
 def test_one_that_ends_by_itself_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
@@ -49,13 +49,13 @@ def test_one_that_does_not_hear_is_killed(tmp_path: Path) -> None:
 
 def test_an_orphan_that_does_not_hear_is_killed(tmp_path: Path) -> None:
     log = tmp_path / "deaf.log"
-    orphans.adopt()
+    linux.adopt_orphans()
     with log.open("wb") as words:
         deaf = subprocess.Popen([sys.executable, "-c", DEAF], stdout=words)
     until(lambda: log.read_text() == "up\n", 30)
-    orphans.end(set(orphans._children()) - {deaf.pid}, grace=0.05)
+    orphans.end(set(linux.children()) - {deaf.pid}, grace=0.05)
     deaf.returncode = -9  # orphans.end has reaped it
-    assert deaf.pid not in orphans._children()
+    assert deaf.pid not in linux.children()
     assert orphans._ended(deaf.pid), "who is nobody's child any more has ended"
 
 

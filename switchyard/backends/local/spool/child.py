@@ -1,15 +1,12 @@
 """Starting the process itself: own session, limits, nothing inherited but three descriptors."""
 
-import ctypes
 import os
 import resource
 import signal
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-_PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
+from switchyard.process.linux import die_with_parent
 
 
 class Child(NamedTuple):
@@ -23,9 +20,10 @@ class Child(NamedTuple):
 def spawn(job: dict[str, Any], folder: Path) -> Child:
     """Fork and execute; raises OSError with the reason where the command cannot be executed."""
     out, err, broken = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
+    supervisor = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _become(job, folder, out[1], err[1], broken[1])
+        _become(job, folder, supervisor, (out[1], err[1], broken[1]))
     for _, write_end in (out, err, broken):
         os.close(write_end)
     with os.fdopen(broken[0], "rb") as reasons:
@@ -38,16 +36,13 @@ def spawn(job: dict[str, Any], folder: Path) -> Child:
     return Child(pid, out[0], err[0])
 
 
-def adopt_orphans() -> None:
-    """Grandchildren whose parent died become ours, so that none outlives the execution unseen."""
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def _become(job: dict[str, Any], folder: Path, out: int, err: int, broken: int) -> None:
+def _become(job: dict[str, Any], folder: Path, parent: int, ends: tuple[int, int, int]) -> None:
     """In the child: never returns."""
+    out, err, broken = ends
     try:
         os.setsid()
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if not die_with_parent(parent, signal.SIGKILL):
+            os._exit(127)
         _limit(job)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(out, 1)
@@ -67,9 +62,3 @@ def _limit(job: dict[str, Any]) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory := job.get("memory"):
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-
-
-def _prctl(option: int, value: int) -> None:
-    """Linux alone has it; elsewhere an orphan is not noticed, and nothing else changes."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)

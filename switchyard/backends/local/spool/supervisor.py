@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from switchyard.backends.local.spool import record
-from switchyard.backends.local.spool.child import adopt_orphans, spawn
+from switchyard.backends.local.spool.child import spawn
 from switchyard.backends.local.spool.watch import End, Watch
+from switchyard.process.linux import adopt_orphans
 
 STARTED, ALREADY, BROKEN = 0, 3, 1
 _WRITE_AGAIN = 5.0

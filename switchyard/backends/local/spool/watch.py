@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from switchyard.backends.local.spool import record
 from switchyard.backends.local.spool.capture import Capture
 from switchyard.backends.local.spool.child import Child
+from switchyard.process.linux import children, signal_group
 
 _LOOK = 0.25
 _CHUNK = 64 * 1024
@@ -95,19 +96,10 @@ class Watch:
         self._kill_at = now + self._grace
 
 
-def signal_group(leader: int, number: int) -> None:
-    """Signal the process's whole session group; gone is as good."""
-    try:
-        os.killpg(leader, number)
-    except ProcessLookupError:
-        return
-
-
 def end_the_rest(leader: int) -> None:
     """Kill what the process left behind: its group, and orphans that became ours, until there are none."""
     signal_group(leader, signal.SIGKILL)
-    children = Path(f"/proc/self/task/{os.getpid()}/children")
-    while children.exists() and (pids := children.read_text(encoding="ascii").split()):
-        for pid in map(int, pids):
+    while pids := children():
+        for pid in pids:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
