@@ -61,7 +61,7 @@ lint: setup ## ruff, mypy --strict, import-linter, squawk
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/squawk --config .squawk.toml migrations/sql/*.up.sql
+	$(BIN)/squawk --config .squawk.toml migrations/sql/*.up.sql migrations/current/*.sql
 
 .PHONY: format
 format: setup ## let ruff rewrite what it can

@@ -31,7 +31,7 @@ def migrate(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before going back.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the database to the schema of this version; does nothing where it is.
+    """Bring the database to the schema of this version; run again, it repairs functions and grants.
 
     Example: switchyard migrate --check
     """
@@ -48,7 +48,7 @@ def _migrate(url: str, down: str | None, check: bool, as_json: bool) -> None:
     if down is not None:
         migrations.downgrade(url, down)
     pending = [] if down is not None else migrations.pending(url)
-    if pending and not check:
+    if down is None and not check:
         migrations.upgrade(url)
     _report(migrations.current(url), migrations.newest(), pending, check, as_json)
 
@@ -65,13 +65,11 @@ def _explained() -> Iterator[None]:
         raise
 
 
-def _report(
-    current: str | None, newest: str | None, pending: list[tuple[str, str]], check: bool, as_json: bool
-) -> None:
+def _report(current: str | None, newest: str | None, pending: list[str], check: bool, as_json: bool) -> None:
     if as_json:
-        print_json({"revision": current, "newest": newest, "steps": [name for _, name in pending]})
+        print_json({"revision": current, "newest": newest, "steps": pending})
     else:
-        for _, name in pending:
+        for name in pending:
             print(f"{'pending' if check else 'applied'}  {name}")
         print(f"The database is at {current or 'no revision'}; this version needs {newest}.")
     if check and pending:

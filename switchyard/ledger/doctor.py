@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from psycopg import Connection
+from psycopg.errors import InsufficientPrivilege
 from psycopg.rows import DictRow
 
 from switchyard.ledger.pooling import Reach, reached
@@ -99,15 +101,17 @@ def _migrations(url: str) -> Finding:
     try:
         current, newest = migrate.current(url), migrate.newest()
     except ProgrammingError:
-        return Finding("migrations", "bad", "this user may not read where they stand", GRANT)
-    if current == newest:
-        return Finding("migrations", "good", f"at {current}")
-    return Finding(
-        "migrations",
-        "bad",
-        f"at {current or 'none'}, this version needs {newest}",
-        "run `switchyard migrate`",
-    )
+        return Finding("migrations", "bad", "this user may not read which were applied", GRANT)
+    if current != newest:
+        found = f"at {current or 'none'}, this version needs {newest}"
+        return Finding("migrations", "bad", found, "run `switchyard migrate`")
+    # A user without a role cannot see it: the privileges are checked next.
+    with suppress(InsufficientPrivilege):
+        if not migrate.pending(url):
+            return Finding("migrations", "good", f"at {current}")
+        found = f"at {current}, with the functions and views of another version"
+        return Finding("migrations", "bad", found, "run `switchyard migrate`")
+    return Finding("migrations", "good", f"at {current}")
 
 
 def _roles(connection: Connection[DictRow]) -> Finding:

@@ -1,14 +1,17 @@
 """Bringing a database to the schema of this version, and back.
 
-Alembic keeps the order; what is run are the plain SQL files in `migrations/sql`. All pending ones
-run in one transaction under one advisory lock: two that migrate at once do it once, and a failure
-leaves nothing half done.
+The numbered files in `migrations/sql` hold tables, types and indexes; Alembic runs those that are missing.
+The files in `migrations/current` hold functions, views, triggers and grants as this version has them; every
+`upgrade` runs all of them. Both happen in one transaction under one advisory lock: two that migrate at once
+do it once, and a failure leaves nothing half done.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
+import psycopg
 import sqlalchemy
 from alembic import command, op
 from alembic.config import Config
@@ -20,9 +23,10 @@ from alembic.util import CommandError
 import switchyard
 from switchyard.errors import ConfigError
 from switchyard.ledger.connect import connect_sync
+from switchyard.ledger.queries import query
 
 _PACKAGE = Path(switchyard.__file__).parent
-_LOCK = "select pg_advisory_xact_lock(1937204080, 1)"
+_LAST = "grants.sql"
 
 
 def folder() -> Path:
@@ -33,31 +37,29 @@ def folder() -> Path:
 
 
 def run_sql(name: str) -> None:
-    """Run one of the SQL files as it is; called by the files in `migrations/versions`."""
-    text = (folder() / "sql" / name).read_text()
-    driver = op.get_bind().connection.driver_connection
-    assert driver is not None
-    driver.execute(text)
+    """Run one of the numbered SQL files as it is; called by the files in `migrations/versions`."""
+    _driver(op.get_bind()).execute((folder() / "sql" / name).read_bytes())
 
 
-def upgrade(url: str, revision: str = "head") -> None:
-    """Apply what is missing, up to that revision."""
-    with _configured(url) as config:
-        command.upgrade(config, revision)
+def upgrade(url: str) -> None:
+    """Run the numbered files that are missing, and all of `migrations/current`."""
+    with _migrating(url) as (connection, config):
+        command.upgrade(config, "head")
+        for file in _definitions():
+            _driver(connection).execute(file.read_bytes())
+        _driver(connection).execute(query("migrate", "apply"), {"definitions": _fingerprint()})
 
 
 def downgrade(url: str, revision: str = "base") -> None:
-    """Take back everything above that revision."""
-    with _configured(url) as config:
+    """Take back the numbered files above that revision; functions come back with that version's `upgrade`."""
+    with _migrating(url) as (_, config):
         command.downgrade(config, revision)
 
 
 def current(url: str) -> str | None:
     """The revision that a database is at; None where it has none."""
     with _connected(url) as connection:
-        return MigrationContext.configure(
-            connection, opts={"version_table": "migration", "version_table_schema": "public"}
-        ).get_current_revision()
+        return _revision(connection)
 
 
 def newest() -> str | None:
@@ -65,21 +67,45 @@ def newest() -> str | None:
     return ScriptDirectory(str(folder())).get_current_head()
 
 
-def pending(url: str) -> list[tuple[str, str]]:
-    """The revisions that `upgrade` would run, oldest first, each with its name."""
+def pending(url: str) -> list[str]:
+    """What `upgrade` would change: numbered files, oldest first, and `current` where its files differ."""
     script = ScriptDirectory(str(folder()))
-    with _known():
-        steps = list(script.iterate_revisions("head", current(url) or "base"))
-    return [(step.revision, Path(step.path).stem) for step in reversed(steps)]
+    with _known(), _connected(url) as connection:
+        at = _revision(connection)
+        steps = [Path(step.path).stem for step in script.iterate_revisions("head", at or "base")]
+        applied = _driver(connection).execute(query("migrate", "applied")).fetchone() if at else None
+    differs = applied is None or applied[0] != _fingerprint()
+    return [*reversed(steps), *(["current"] if differs else [])]
+
+
+def _definitions() -> list[Path]:
+    """The files of `migrations/current` in the order of their names; grants need everything to be there."""
+    return sorted((folder() / "current").glob("*.sql"), key=lambda file: (file.name == _LAST, file.name))
+
+
+def _fingerprint() -> str:
+    return sha256(b"".join(file.read_bytes() for file in _definitions())).hexdigest()
+
+
+def _revision(connection: sqlalchemy.Connection) -> str | None:
+    return MigrationContext.configure(
+        connection, opts={"version_table": "migration", "version_table_schema": "public"}
+    ).get_current_revision()
+
+
+def _driver(connection: sqlalchemy.Connection) -> psycopg.Connection:
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, psycopg.Connection)
+    return driver
 
 
 @contextmanager
-def _configured(url: str) -> Iterator[Config]:
+def _migrating(url: str) -> Iterator[tuple[sqlalchemy.Connection, Config]]:
     with _known(), _connected(url) as connection, connection.begin():
-        connection.exec_driver_sql(_LOCK)
+        _driver(connection).execute(query("migrate", "lock"))
         config = Config(attributes={"connection": connection})
         config.set_main_option("script_location", str(folder()).replace("%", "%%"))
-        yield config
+        yield connection, config
 
 
 @contextmanager
@@ -94,12 +120,17 @@ def _known() -> Iterator[None]:
 @contextmanager
 def _connected(url: str) -> Iterator[sqlalchemy.Connection]:
     engine = sqlalchemy.create_engine(
-        "postgresql+psycopg://",
-        creator=lambda: connect_sync(url, application_name="switchyard migrate", statement_timeout="0"),
-        poolclass=sqlalchemy.NullPool,
+        "postgresql+psycopg://", creator=lambda: _transactional(url), poolclass=sqlalchemy.NullPool
     )
     try:
         with engine.connect() as connection:
             yield connection
     finally:
         engine.dispose()
+
+
+def _transactional(url: str) -> psycopg.Connection:
+    """In autocommit, as our other connections are, SQLAlchemy's transactions would be none."""
+    connection = connect_sync(url, application_name="switchyard migrate", statement_timeout="0")
+    connection.autocommit = False
+    return connection

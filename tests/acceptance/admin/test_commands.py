@@ -185,10 +185,10 @@ def test_doctor_and_verify_say_what_is_wrong_and_what_to_do(switchyard: Switchya
     assert {row["action_uuid"] for row in mismatches} == {uuid}
     switchyard.database.execute("delete from switchyard.partition_span")
     assert "run `switchyard partitions --ensure 14`" in switchyard.run("doctor", code=1).stdout
-    switchyard.run("migrate", "--down", "0011", "--yes")
+    switchyard.run("migrate", "--down", "0002", "--yes")
     assert "run `switchyard migrate`" in switchyard.run("doctor", code=1).stdout
-    assert "pending  0012_roles" in switchyard.run("migrate", "--check", code=1).stdout
-    assert "applied  0012_roles" in switchyard.run("migrate").stdout
+    assert "pending  0003_fleet" in switchyard.run("migrate", "--check", code=1).stdout
+    assert "applied  0003_fleet" in switchyard.run("migrate").stdout
 
 
 def test_a_database_that_is_not_there_is_explained(switchyard: Switchyard) -> None:

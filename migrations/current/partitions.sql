@@ -1,21 +1,6 @@
 -- Partitions: made ahead, dropped whole. There is no default partition: a row that fits nowhere is an error at once.
-create table switchyard.partitioning (
-  only_one boolean primary key default true check (only_one),
-  partition_interval text not null default 'day',
-  constraint partition_interval_is_day_week_or_month check (partition_interval in ('day', 'week', 'month'))
-);
-comment on table switchyard.partitioning is 'How long a stretch of time the next partitions cover.';
-insert into switchyard.partitioning default values;
 
-create table switchyard.partition_span (
-  starts_at timestamptz primary key,
-  ends_at timestamptz not null unique,
-  suffix text not null unique,
-  constraint partition_span_goes_forward check (ends_at > starts_at)
-);
-comment on table switchyard.partition_span is 'The stretches of time that there are partitions for; action, thread and event share them.';
-
-create function switchyard.maintenance_lock() returns void
+create or replace function switchyard.maintenance_lock() returns void
 language plpgsql as $$
 begin
   if not pg_try_advisory_xact_lock(1937204079, 1) then
@@ -26,7 +11,7 @@ $$;
 comment on function switchyard.maintenance_lock is 'One instance at a time; never waits.';
 
 -- ATTACH takes only SHARE UPDATE EXCLUSIVE on the parent, so writers go on meanwhile; CREATE … PARTITION OF would stop them.
-create function switchyard.attach_partition(parent text, suffix text, starts_at timestamptz, ends_at timestamptz)
+create or replace function switchyard.attach_partition(parent text, suffix text, starts_at timestamptz, ends_at timestamptz)
 returns void language plpgsql as $$
 declare
   child text := parent || '_' || suffix;
@@ -43,7 +28,7 @@ end
 $$;
 comment on function switchyard.attach_partition is 'Makes one table''s partition for that stretch.';
 
-create function switchyard.ensure_partitions(days_ahead integer default 7)
+create or replace function switchyard.ensure_partitions(days_ahead integer default 7)
 returns setof switchyard.partition_span language plpgsql security definer
 set search_path = switchyard, pg_temp set timezone = 'UTC' set lock_timeout = '100ms' as $$
 declare
@@ -72,7 +57,7 @@ $$;
 comment on function switchyard.ensure_partitions is 'Makes the partitions from where they end to days_ahead from now; returns those it made.';
 
 -- Under the thread partition's lock nobody can open a thread, so what the check sees still holds when it is dropped.
-create function switchyard.drop_partition(suffix text) returns text
+create or replace function switchyard.drop_partition(suffix text) returns text
 language plpgsql security definer
 set search_path = switchyard, pg_temp set lock_timeout = '100ms' as $$
 declare
@@ -104,7 +89,7 @@ end
 $$;
 comment on function switchyard.drop_partition is 'Drops one stretch of time; null, or why it was left alone.';
 
-create function switchyard.drop_partitions(older_than timestamptz)
+create or replace function switchyard.drop_partitions(older_than timestamptz)
 returns table (suffix text, dropped boolean, reason text) language plpgsql security definer
 set search_path = switchyard, pg_temp as $$
 begin
@@ -120,7 +105,7 @@ end
 $$;
 comment on function switchyard.drop_partitions is 'Drops every partition that ended before that time, but those in which a thread has not ended: it names them.';
 
-create view switchyard.partitions as
+create or replace view switchyard.partitions as
 select p.suffix, p.starts_at, p.ends_at,
   (select count(*) from switchyard.yard y
    where y.action_uuid >= switchyard.uuid_floor(p.starts_at) and y.action_uuid < switchyard.uuid_floor(p.ends_at)) as open_threads,
@@ -129,4 +114,11 @@ select p.suffix, p.starts_at, p.ends_at,
 from switchyard.partition_span p;
 comment on view switchyard.partitions is 'Each stretch of time, how many of its threads are open, and its size on disk.';
 
-select count(*) from switchyard.ensure_partitions(7);
+do $$
+begin
+  -- A new ledger can be used at once; from then on conductors make the partitions.
+  if not exists (select from pg_inherits where inhparent = 'switchyard.action'::regclass) then
+    perform switchyard.ensure_partitions(7);
+  end if;
+end
+$$;

@@ -1,13 +1,6 @@
 -- What administrators do: each is an event, or a journal entry, with who and why.
-create table switchyard.paused (
-  action_name text primary key,
-  paused_at timestamptz not null default now(),
-  actor text not null,
-  reason text not null
-);
-comment on table switchyard.paused is 'Action names that nothing is claimed of until they are resumed.';
 
-create function switchyard.named(field text, given text) returns text
+create or replace function switchyard.named(field text, given text) returns text
 language plpgsql immutable as $$
 begin
   if coalesce(btrim(given), '') = '' then
@@ -18,7 +11,7 @@ end
 $$;
 comment on function switchyard.named is 'The text, which must not be empty.';
 
-create function switchyard.locked_thread(id uuid) returns switchyard.thread
+create or replace function switchyard.locked_thread(id uuid) returns switchyard.thread
 language plpgsql as $$
 declare
   t switchyard.thread;
@@ -32,7 +25,7 @@ end
 $$;
 comment on function switchyard.locked_thread is 'The thread under its row lock; an error where there is none.';
 
-create function switchyard.retrigger(action_uuid uuid, actor text, reason text) returns integer
+create or replace function switchyard.retrigger(action_uuid uuid, actor text, reason text) returns integer
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   t switchyard.thread := switchyard.locked_thread(action_uuid);
@@ -53,7 +46,7 @@ end
 $$;
 comment on function switchyard.retrigger is 'Opens the next run of an action that ended without success; returns its number.';
 
-create function switchyard.cancel(action_uuid uuid, actor text, reason text) returns boolean
+create or replace function switchyard.cancel(action_uuid uuid, actor text, reason text) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   t switchyard.thread := switchyard.locked_thread(action_uuid);
@@ -72,7 +65,7 @@ end
 $$;
 comment on function switchyard.cancel is 'Ends an action that has not ended; false where it had.';
 
-create function switchyard.pause(action_name text, actor text, reason text) returns boolean
+create or replace function switchyard.pause(action_name text, actor text, reason text) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 begin
   insert into switchyard.paused (action_name, actor, reason)
@@ -87,7 +80,7 @@ end
 $$;
 comment on function switchyard.pause is 'Nothing more of that name is claimed; false where it was paused already.';
 
-create function switchyard.resume(action_name text, actor text, reason text) returns boolean
+create or replace function switchyard.resume(action_name text, actor text, reason text) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 begin
   perform switchyard.named('actor', actor), switchyard.named('reason', reason);
@@ -102,7 +95,7 @@ end
 $$;
 comment on function switchyard.resume is 'That name is claimed again; false where it was not paused.';
 
-create function switchyard.dismiss(entry_id bigint, actor text, reason text) returns boolean
+create or replace function switchyard.dismiss(entry_id bigint, actor text, reason text) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 begin
   update switchyard.journal j set needs_review = false,
@@ -114,7 +107,7 @@ $$;
 comment on function switchyard.dismiss is 'Takes a journal entry out of the inbox.';
 
 -- Narrower than dismiss: what people, conductors or the database put into the inbox stays there.
-create function switchyard.notice_over(kind text, subject text, reason text) returns boolean
+create or replace function switchyard.notice_over(kind text, subject text, reason text) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 begin
   update switchyard.journal j set needs_review = false,
@@ -125,7 +118,7 @@ end
 $$;
 comment on function switchyard.notice_over is 'Takes out of the inbox what caboose put there, once it is over by itself.';
 
-create function switchyard.callbacks_made(action_uuid uuid, run integer) returns boolean
+create or replace function switchyard.callbacks_made(action_uuid uuid, run integer) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 begin
   update switchyard.thread t set callbacks_due = false

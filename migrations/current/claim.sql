@@ -8,7 +8,7 @@
 --    have finished one between our snapshot and our lock. Peers unlock only after their commit.
 -- Any error leaves locks that nobody knows of: the caller must then drop the connection.
 -- An action that comes alone is waited for, so its way is short: two statements, and what they need is in the first.
-create function switchyard.claim(
+create or replace function switchyard.claim(
   p_action_name text, p_limit integer, p_held uuid[] default '{}',
   out uuids uuid[], out runs integer[], out attempts integer[], out lock_ids bigint[],
   out skipped boolean, out next_due timestamptz
@@ -90,7 +90,7 @@ comment on function switchyard.claim is 'Locks and returns up to p_limit process
 -- The action that a bell named. What is known beforehand is locked first and looked at once, in a new statement, so with
 -- a snapshot that has whatever a peer did to it while it held the lock. The caller must not hold it already. Without an id
 -- it locks nothing. Generic, like the next one: planned anew for the one partition, it would take twice as long as it does.
-create function switchyard.claim_one(
+create or replace function switchyard.claim_one(
   p_action_name text, p_uuid uuid, out skipped boolean, out lock_id bigint, out run integer, out attempt integer,
   out workflow text, out callback text, out parent_uuid uuid, out parameters jsonb, out correlation_id text,
   out created_at timestamptz
@@ -119,7 +119,7 @@ comment on function switchyard.claim_one is 'Locks and returns that action, wher
 -- committed after the snapshot of the statement that asks for both. The bounds let Postgres open the partitions
 -- between them alone; it sees through parameters, not through an array. A plan for these very values would look cheaper
 -- to Postgres, for it names their partition, and would be made anew for every claim: 100 us of 165.
-create function switchyard.describe(
+create or replace function switchyard.describe(
   p_uuids uuid[], out uuids uuid[], out workflows text[], out callbacks text[], out parents text[],
   out parameters jsonb[], out correlations text[], out created timestamptz[]
 ) language plpgsql volatile security definer
@@ -144,14 +144,14 @@ $$;
 comment on function switchyard.describe is 'What a handler needs to know of those actions, in no order.';
 
 -- p_held is sorted: a binary search, and the lock is not even tried where it is found.
-create function switchyard.try_lock_unless_held(p_uuid uuid, p_lock bigint, p_held uuid[]) returns boolean
+create or replace function switchyard.try_lock_unless_held(p_uuid uuid, p_lock bigint, p_held uuid[]) returns boolean
 language sql volatile as $$
   select case when p_held[width_bucket(p_uuid, p_held)] = p_uuid then false else pg_try_advisory_lock(p_lock) end
 $$;
 comment on function switchyard.try_lock_unless_held is 'Takes the advisory lock, but never a second time.';
 
 -- at_most_once: a thread RUNNING by a conductor whose lock is free was being dispatched when its conductor died.
-create function switchyard.claim_orphans(p_action_name text, p_limit integer, p_held uuid[] default '{}')
+create or replace function switchyard.claim_orphans(p_action_name text, p_limit integer, p_held uuid[] default '{}')
 returns table (action_uuid uuid, run integer, attempt integer, lock_id bigint)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
@@ -179,7 +179,7 @@ end
 $$;
 comment on function switchyard.claim_orphans is 'Locks and returns actions of that name that are RUNNING with nobody there to run them.';
 
-create function switchyard.unlock(p_lock_ids bigint[]) returns integer
+create or replace function switchyard.unlock(p_lock_ids bigint[]) returns integer
 language sql volatile as $$
   select count(*) filter (where pg_advisory_unlock(l))::integer from unnest(p_lock_ids) as l
 $$;

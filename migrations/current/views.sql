@@ -1,5 +1,5 @@
 -- What people look at.
-create view switchyard.inbox as
+create or replace view switchyard.inbox as
 select t.last_update as since, 'thread' as kind, t.action_uuid, null::bigint as entry_id, t.action_name as subject,
   t.status::text as status, t.run, t.attempt, t.error, t.note
 from switchyard.thread t where t.needs_review
@@ -8,7 +8,7 @@ select j.entry_time, j.kind, null, j.entry_id, j.subject, null, null, null, j.re
 from switchyard.journal j where j.needs_review;
 comment on view switchyard.inbox is 'All that waits for a person: failed actions, lost workers, messages that nobody could read.';
 
-create view switchyard.queue as
+create or replace view switchyard.queue as
 select y.action_name, y.status, count(*) as depth, min(switchyard.uuid_time(y.action_uuid)) as oldest,
   count(*) filter (where y.status in ('PENDING', 'BACKOFF') and (y.due is null or y.due <= now())) as processable,
   min(y.due) filter (where y.due > now()) as next_due, p.paused_at is not null as paused
@@ -16,7 +16,7 @@ from switchyard.yard y left join switchyard.paused p using (action_name)
 group by y.action_name, y.status, p.paused_at;
 comment on view switchyard.queue is 'What has not ended, by action name and status: how many, since when, how many could be claimed now.';
 
-create view switchyard.fleet as
+create or replace view switchyard.fleet as
 select w.worker_id, w.kind, w.action_name, w.host, w.zone, w.pid, w.version, w.started_at, w.beat_at, w.ended_at, w.lost_at,
   case when w.ended_at is not null then 'ended' when w.lost_at is not null then 'lost' else 'running' end as state,
   w.done, w.failed, w.rate, w.slots, w.config_hash, w.state as detail

@@ -1,4 +1,4 @@
-"""Runs sql/0001_ground."""
+"""Runs sql/0001_ledger."""
 
 from switchyard.ledger.migrate import run_sql
 
@@ -7,8 +7,8 @@ down_revision: str | None = None
 
 
 def upgrade() -> None:
-    run_sql("0001_ground.up.sql")
+    run_sql("0001_ledger.up.sql")
 
 
 def downgrade() -> None:
-    run_sql("0001_ground.down.sql")
+    run_sql("0001_ledger.down.sql")

@@ -1,4 +1,4 @@
-"""Runs sql/0003_partitions."""
+"""Runs sql/0003_fleet."""
 
 from switchyard.ledger.migrate import run_sql
 
@@ -7,8 +7,8 @@ down_revision: str | None = "0002"
 
 
 def upgrade() -> None:
-    run_sql("0003_partitions.up.sql")
+    run_sql("0003_fleet.up.sql")
 
 
 def downgrade() -> None:
-    run_sql("0003_partitions.down.sql")
+    run_sql("0003_fleet.down.sql")

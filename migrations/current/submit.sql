@@ -1,11 +1,6 @@
--- Submitting: in the caller's transaction, so what rolls back was never there.
-create table switchyard.route (
-  workflow text primary key,
-  action_name text not null
-);
-comment on table switchyard.route is 'The action name that runs each workflow, as the conductors'' configuration has it.';
+-- Submitting: in the caller's transaction, so that a submission commits or rolls back with it.
 
-create function switchyard.action_name_for(workflow text, action_name text) returns text
+create or replace function switchyard.action_name_for(workflow text, action_name text) returns text
 language plpgsql stable as $$
 declare
   routed text;
@@ -25,7 +20,7 @@ end
 $$;
 comment on function switchyard.action_name_for is 'The name that runs that workflow; an error where it is not the one given.';
 
-create function switchyard.submit(
+create or replace function switchyard.submit(
   action_name text default null, parameters jsonb default '{}', workflow text default null, priority integer default 100,
   correlation_id text default null, idempotency_key text default null, start_after timestamptz default null,
   parent_uuid uuid default null, callbacks jsonb default null
@@ -68,7 +63,7 @@ $$;
 comment on function switchyard.submit is 'Asks for an action, and returns its id; with an idempotency key used before, the first action''s.';
 
 -- The keys in order, then the actions whose keys are new: two bulk submits with the same keys never deadlock.
-create function switchyard.submit_many(requests jsonb) returns table (place bigint, action_uuid uuid)
+create or replace function switchyard.submit_many(requests jsonb) returns table (place bigint, action_uuid uuid)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   wanted switchyard.action[];

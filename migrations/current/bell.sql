@@ -6,23 +6,23 @@
 --            has ended, and then looks: it sees these rows. No bell is needed.
 --   not got  somebody sleeps armed: ring.
 -- So no wake-up is lost, and writers that meet no sleeper pay for a shared lock instead of a NOTIFY.
-create function switchyard.bell_key(action_name text) returns integer
+create or replace function switchyard.bell_key(action_name text) returns integer
 language sql immutable parallel safe strict as $$ select hashtext(action_name) $$;
 comment on function switchyard.bell_key is 'The second key of the bell lock (1937204078, key) of that action name.';
 
-create function switchyard.bell_channel(action_name text) returns text
+create or replace function switchyard.bell_channel(action_name text) returns text
 language sql immutable parallel safe strict as $$ select 'switchyard_' || md5(action_name) $$;
 comment on function switchyard.bell_channel is 'The channel that rings for that action name.';
 
 -- The first bell of a transaction, where it is for one action that is ready, says which: its claim needs no search. All
 -- later ones are alike, and NOTIFY drops those: a transaction of a million submits rings twice.
-create function switchyard.ring(action_names text[], p_ready uuid default null) returns void
+create or replace function switchyard.ring(action_names text[], p_ready uuid default null) returns void
 language plpgsql as $$
 declare
   name text;
   said text := '';
 begin
-  foreach name in array action_names loop
+  foreach name in array coalesce(action_names, '{}') loop
     if not pg_try_advisory_xact_lock_shared(1937204078, switchyard.bell_key(name)) then
       if p_ready is not null and coalesce(current_setting('switchyard.rang', true), '') = '' then
         perform set_config('switchyard.rang', 'yes', true);

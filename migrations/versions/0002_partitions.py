@@ -1,4 +1,4 @@
-"""Runs sql/0002_tables."""
+"""Runs sql/0002_partitions."""
 
 from switchyard.ledger.migrate import run_sql
 
@@ -7,8 +7,8 @@ down_revision: str | None = "0001"
 
 
 def upgrade() -> None:
-    run_sql("0002_tables.up.sql")
+    run_sql("0002_partitions.up.sql")
 
 
 def downgrade() -> None:
-    run_sql("0002_tables.down.sql")
+    run_sql("0002_partitions.down.sql")

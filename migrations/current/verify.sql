@@ -1,6 +1,6 @@
 -- The invariant: folding the events that were not ignored, by the greatest key, gives the thread; a run has at most one
 -- end that stands; the yard holds exactly what has not ended.
-create function switchyard.verify() returns table (action_uuid uuid, problem text, expected text, actual text)
+create or replace function switchyard.verify() returns table (action_uuid uuid, problem text, expected text, actual text)
 language sql stable set jit = off as $$ -- with jit, 100 actions took 8 s on Postgres 15; without, 15 ms
   with step as (
     select e.action_uuid, e.run, e.attempt, e.status, e.error, e.detail ->> 'note' as note,

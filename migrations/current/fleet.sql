@@ -1,0 +1,124 @@
+-- The workers of all programs, and the token buckets that they share.
+
+create or replace function switchyard.mark_lost(p_lost_after interval)
+returns table (worker_id uuid, kind text, action_name text, host text, beat_at timestamptz, terminated boolean)
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  w switchyard.worker;
+begin
+  for w in
+    select * from switchyard.worker x
+    where x.ended_at is null and x.lost_at is null and x.beat_at < clock_timestamp() - p_lost_after
+    order by x.worker_id for update skip locked
+  loop
+    update switchyard.worker x set lost_at = clock_timestamp() where x.worker_id = w.worker_id;
+    -- A stopped process keeps its connections, and so its locks, alive. Pids are used again: backend_start tells.
+    -- A worker with several connections names them after itself, its kind and id first.
+    terminated := coalesce((
+      select bool_or(pg_terminate_backend(a.pid)) from pg_stat_activity a
+      where a.pid <> pg_backend_pid() and (a.pid = w.backend_pid and a.backend_start = w.backend_start
+        or a.datname = current_database() and starts_with(a.application_name, format('%s %s ', w.kind, w.worker_id)))), false);
+    insert into switchyard.journal (kind, subject, reason, detail, needs_review)
+    values ('lost_worker', w.worker_id::text,
+      format('%s worker %s on %s (%s) has not been heard of since %s', w.kind, w.worker_id, w.host, coalesce(w.action_name, 'no action name'), w.beat_at),
+      jsonb_build_object('action_name', w.action_name, 'host', w.host, 'pid', w.pid, 'terminated', terminated), true);
+    worker_id := w.worker_id; kind := w.kind; action_name := w.action_name; host := w.host; beat_at := w.beat_at;
+    return next;
+  end loop;
+end
+$$;
+comment on function switchyard.mark_lost is 'Marks workers that stopped beating as lost, ends their connections, and returns them.';
+
+-- One row lock makes it exact across instances. Time is the server's, and a clock set back refills nothing.
+create or replace function switchyard.take_tokens(p_action_name text, p_rate double precision, p_burst double precision, p_wanted integer)
+returns table (taken integer, wait_seconds double precision)
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  available double precision;
+begin
+  insert into switchyard.bucket as b values (p_action_name, p_burst, clock_timestamp()) on conflict do nothing;
+  select least(p_burst, b.tokens + greatest(0, extract(epoch from clock_timestamp() - b.refilled_at)) * p_rate) into available
+  from switchyard.bucket b where b.action_name = p_action_name for update;
+  taken := least(p_wanted, floor(available + 1e-9))::integer;
+  update switchyard.bucket b set tokens = greatest(0, available - taken), refilled_at = greatest(b.refilled_at, clock_timestamp())
+  where b.action_name = p_action_name;
+  wait_seconds := case when taken > 0 then 0 else (1 - available) / p_rate end;
+  return next;
+end
+$$;
+comment on function switchyard.take_tokens is 'Takes up to that many tokens of the shared bucket; with none, how long until there is one.';
+
+create or replace function switchyard.give_tokens(p_action_name text, p_burst double precision, p_tokens integer) returns void
+language sql security definer set search_path = switchyard, pg_temp as $$
+  update switchyard.bucket b set tokens = least(p_burst, b.tokens + p_tokens) where b.action_name = p_action_name
+$$;
+comment on function switchyard.give_tokens is 'Puts back tokens that a claim found no work for.';
+
+-- What only conductors ask of the ledger: a place in the fleet, the names that wait, and when to stop a name.
+
+-- Advisory locks live in a table that all connections share; full, it shuts the server for new ones. So the slots of all
+-- workers together stay under a quarter of it. One registers at a time, or two would take the same last slots.
+create or replace function switchyard.register_worker(
+  p_kind text, p_action_name text, p_host text, p_zone text, p_pid integer, p_version text, p_config_hash text, p_slots integer
+) returns table (worker_id uuid, slots integer)
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  room bigint := current_setting('max_locks_per_transaction')::bigint
+    * (current_setting('max_connections')::bigint + current_setting('max_prepared_transactions')::bigint) / 4;
+begin
+  perform pg_advisory_xact_lock(1937204081, 1);
+  return query
+  insert into switchyard.worker as w
+    (kind, action_name, host, zone, pid, version, config_hash, slots, backend_pid, backend_start)
+  select p_kind, p_action_name, p_host, p_zone, p_pid, p_version, p_config_hash,
+    greatest(1, least(p_slots, room - (
+      select coalesce(sum(x.slots), 0) from switchyard.worker x where x.ended_at is null and x.lost_at is null)))::integer,
+    a.pid, a.backend_start
+  from pg_stat_get_activity(pg_backend_pid()) as a
+  returning w.worker_id, w.slots;
+end
+$$;
+comment on function switchyard.register_worker is 'A row for a worker on this connection, and as many slots as the lock table has room for.';
+
+-- Distinct names by hopping along the indexes: the cost is that of the names, not of the queue.
+create or replace function switchyard.waiting_names() returns setof text
+language sql stable security definer set search_path = switchyard, pg_temp as $$
+  with recursive ready (name) as (
+    (select y.action_name from switchyard.yard y
+     where y.status in ('PENDING', 'BACKOFF') and y.due is null order by y.action_name limit 1)
+    union all
+    select (select y.action_name from switchyard.yard y
+      where y.status in ('PENDING', 'BACKOFF') and y.due is null and y.action_name > r.name order by y.action_name limit 1)
+    from ready r where r.name is not null
+  ), waiting (name) as (
+    (select y.action_name from switchyard.yard y
+     where y.status in ('PENDING', 'BACKOFF') and y.due is not null order by y.action_name limit 1)
+    union all
+    select (select y.action_name from switchyard.yard y
+      where y.status in ('PENDING', 'BACKOFF') and y.due is not null and y.action_name > w.name order by y.action_name limit 1)
+    from waiting w where w.name is not null
+  )
+  select name from ready where name is not null union select name from waiting where name is not null
+$$;
+comment on function switchyard.waiting_names is 'The action names that something waits under.';
+
+-- Counted since the name was last resumed: who resumes it has decided about what was lost before.
+create or replace function switchyard.pause_where_lost(p_ratio double precision, p_least integer, p_within interval)
+returns table (action_name text, lost bigint, started bigint)
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+begin
+  for action_name, lost, started in
+    select w.action_name, count(w.lost_at), count(*) from switchyard.worker w
+    where w.action_name is not null
+      and w.started_at > greatest(clock_timestamp() - p_within, (
+        select max(j.entry_time) from switchyard.journal j where j.kind = 'resume' and j.subject = w.action_name))
+    group by w.action_name
+    having count(w.lost_at) >= p_least and count(w.lost_at) > p_ratio * count(*)
+  loop
+    if switchyard.pause(action_name, 'conductor', format('%s of %s workers were lost', lost, started)) then
+      return next;
+    end if;
+  end loop;
+end
+$$;
+comment on function switchyard.pause_where_lost is 'Pauses the names whose workers are lost too often; returns those it paused.';

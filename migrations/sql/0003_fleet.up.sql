@@ -1,0 +1,50 @@
+-- What the programs share: their workers, the workflows they run, the action names that are paused, and token buckets.
+create table switchyard.route (
+  workflow text primary key,
+  action_name text not null
+);
+comment on table switchyard.route is 'The action name that runs each workflow, as the conductors'' configuration has it.';
+
+create table switchyard.paused (
+  action_name text primary key,
+  paused_at timestamptz not null default now(),
+  actor text not null,
+  reason text not null
+);
+comment on table switchyard.paused is 'Action names that nothing is claimed of until they are resumed.';
+
+create table switchyard.worker (
+  worker_id uuid primary key default gen_random_uuid(),
+  kind text not null,
+  action_name text,
+  host text not null,
+  zone text,
+  pid integer,
+  version text,
+  backend_pid integer,
+  backend_start timestamptz,
+  slots integer not null default 0,
+  config_hash text,
+  started_at timestamptz not null default now(),
+  beat_at timestamptz not null default now(),
+  ended_at timestamptz,
+  lost_at timestamptz,
+  done bigint not null default 0,
+  failed bigint not null default 0,
+  rate double precision not null default 0,
+  state jsonb not null default '{}',
+  constraint worker_kind_is_known check (kind in ('conductor', 'caboose', 'assessment'))
+);
+comment on table switchyard.worker is 'One row a worker: it counts as started once its row is there, and as lost once it stops beating.';
+comment on column switchyard.worker.backend_pid is 'With backend_start, the connection that holds its locks; terminated when it is marked lost, as are those that bear its kind and id as their application_name.';
+comment on column switchyard.worker.slots is 'The most advisory locks that it may hold at once.';
+comment on column switchyard.worker.rate is 'Actions a second since it started.';
+comment on column switchyard.worker.state is 'Tokens, breaker factor and whatever else it wants seen.';
+create index worker_alive on switchyard.worker (beat_at) where ended_at is null and lost_at is null;
+
+create table switchyard.bucket (
+  action_name text primary key,
+  tokens double precision not null,
+  refilled_at timestamptz not null
+);
+comment on table switchyard.bucket is 'The token bucket that all conductors of an action name share, for limits of scope fleet.';

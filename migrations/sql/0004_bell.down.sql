@@ -1,3 +1,0 @@
-drop function switchyard.ring(text[], uuid);
-drop function switchyard.bell_channel(text);
-drop function switchyard.bell_key(text);

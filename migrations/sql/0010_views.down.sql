@@ -1,3 +1,0 @@
-drop view switchyard.fleet;
-drop view switchyard.queue;
-drop view switchyard.inbox;

@@ -1,1 +1,0 @@
-drop function switchyard.verify();

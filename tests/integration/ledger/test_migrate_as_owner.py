@@ -1,0 +1,70 @@
+"""Migrating as a plain owner of the database, with roles that exist, are missing, or were lost by a restore."""
+
+from typing import LiteralString
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from switchyard.ledger import migrate
+from tests.parts.postgres import Server
+
+pytestmark = pytest.mark.database
+
+ROLES = ("switchyard_admin", "switchyard_worker", "switchyard_submitter", "switchyard_reader")
+
+
+def admin(server: Server, statement: LiteralString, *names: str) -> None:
+    with psycopg.connect(server.url(), autocommit=True) as connection:
+        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+def owned(server: Server, database: str, owner: str) -> str:
+    """The URL of a new database, for its owner."""
+    admin(server, "create role {} login", owner)
+    admin(server, "create database {} owner {}", database, owner)
+    return psycopg.conninfo.make_conninfo(server.url(database), user=owner)
+
+
+def test_hole_34_a_plain_owner_learns_that_createrole_is_missing(own_postgres: Server) -> None:
+    url = owned(own_postgres, "one", "plain")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege) as raised:
+        migrate.upgrade(url)
+    assert "CREATEROLE" in (raised.value.diag.message_hint or "")
+    assert "create role switchyard_worker" in (raised.value.diag.message_hint or "")
+
+
+def test_hole_34_roles_that_somebody_made_beforehand_are_enough(own_postgres: Server) -> None:
+    url = owned(own_postgres, "one", "plain")
+    for role in ROLES:
+        admin(own_postgres, "create role {}", role)
+    migrate.upgrade(url)
+    migrate.upgrade(url)
+    _a_worker_can_submit_and_claim(own_postgres, "one")
+
+
+def test_hole_34_a_second_database_of_another_owner_shares_the_roles(own_postgres: Server) -> None:
+    for number, owner in enumerate(("maker", "other")):
+        url = owned(own_postgres, f"base{number}", owner)
+        admin(own_postgres, "alter role {} createrole", owner)
+        migrate.upgrade(url)
+        _a_worker_can_submit_and_claim(own_postgres, f"base{number}")
+
+
+def test_hole_38_migrate_repairs_the_grants_after_a_restore_without_roles(own_postgres: Server) -> None:
+    url = own_postgres.url()
+    migrate.upgrade(url)
+    for role in ROLES:
+        admin(own_postgres, "drop owned by {}", role)
+        admin(own_postgres, "drop role {}", role)
+    migrate.upgrade(url)
+    _a_worker_can_submit_and_claim(own_postgres, "postgres")
+
+
+def _a_worker_can_submit_and_claim(server: Server, database: str) -> None:
+    with psycopg.connect(server.url(database), autocommit=True) as connection:
+        connection.execute("set role switchyard_worker")
+        connection.execute("select switchyard.submit('noop')")
+        assert connection.execute(
+            "select cardinality(uuids) from switchyard.claim('noop', 5)"
+        ).fetchall() == [(1,)]
