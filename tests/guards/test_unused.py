@@ -1,0 +1,44 @@
+"""No dead code in the product: every name that is defined is used, as far as vulture can tell."""
+
+from fnmatch import fnmatch
+
+from vulture import Vulture  # type: ignore[import-untyped]
+
+from tests.guards.sources import PACKAGES, ROOT
+
+DECORATORS = ["@model_validator", "@field_validator", "@model_serializer", "@*.command", "@*.get", "@*.route"]
+NAMES = [
+    # called or read by a library, by name
+    *("visit_*", "model_config", "down_revision", "row_factory", "autocommit", "text_factory", "status_code"),
+    *("yaml_implicit_resolvers", "field_title_should_be_set", "intercepted_binops", "extra_groups"),
+    "dont_write_bytecode",
+    # imported for annotations that are text
+    *("*TypeDef", "S3Client", "Trace", "ResponseHandler", "RawResponseMessage"),
+    # values that only users write
+    *("PENDING", "USAGE"),
+]
+EXCEPTIONS = {
+    "switchyard/backends/*/backend.py": "*",  # found by entry point
+    "switchyard/cli/*.py": "*",  # commands, imported by name when they are called
+    "switchyard/config/database.py": ["schema_name", "connect_timeout"],
+    "switchyard/embedded/__init__.py": ["tcp_url"],
+    "switchyard/handlers.py": ["dispatched"],
+    "switchyard/process/redact.py": ["forget_secrets"],
+    # used by what comes next
+    "switchyard/process/bounded/*.py": "*",
+    "switchyard/process/evaluate.py": "*",
+    "switchyard/submit/check.py": ["problems_of"],
+    "switchyard/process/watchdog.py": ["watched"],
+}
+
+
+def test_every_name_is_used() -> None:
+    looking = Vulture(ignore_names=NAMES, ignore_decorators=DECORATORS)
+    looking.scavenge([str(ROOT / package) for package in (*PACKAGES, "migrations")])
+    unused = [(str(each.filename.relative_to(ROOT)), each.name) for each in looking.get_unused_code()]
+    found = [each for each in unused if not _expected(*each)]
+    assert found == [], "delete what is not used, or add it to EXCEPTIONS with the reason"
+
+
+def _expected(path: str, name: str) -> bool:
+    return any(fnmatch(path, file) and (names == "*" or name in names) for file, names in EXCEPTIONS.items())
