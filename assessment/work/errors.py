@@ -1,24 +1,10 @@
 """What an error of the queue means for the worker: give up, or wait and go on."""
 
-from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
+from botocore.exceptions import BotoCoreError, ClientError
 
-from switchyard.aws.client import code_of
+from switchyard.aws.errors import Meaning, code_of, meaning_of
 from switchyard.errors import SwitchyardError
 from switchyard.process.exit import Exit
-
-_MISSING = {"QueueDoesNotExist", "AWS.SimpleQueueService.NonExistentQueue"}
-_CREDENTIALS = {
-    "InvalidAccessKeyId",
-    "InvalidClientTokenId",
-    "SignatureDoesNotMatch",
-    "UnrecognizedClientException",
-}
-_DENIED = {
-    *("AccessDenied", "AccessDeniedException"),
-    *("KmsAccessDenied", "KmsDisabled", "KmsNotFound"),
-    *("KMS.AccessDeniedException", "KMS.DisabledException", "KMS.NotFoundException"),
-}
-_GONE = {"ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight"}
 
 
 class FatalQueueError(SwitchyardError):
@@ -31,15 +17,16 @@ class FatalQueueError(SwitchyardError):
 
 def fatal(error: Exception, doing: str) -> FatalQueueError | None:
     """The fatal error that it is; None where waiting may help."""
-    code = code_of(error)
-    if isinstance(error, NoCredentialsError | PartialCredentialsError) or code in _CREDENTIALS:
+    meaning = meaning_of(error)
+    if meaning is Meaning.CREDENTIALS:
         return FatalQueueError(
-            f"cannot {doing}: the credentials are not accepted ({_said(error)})", Exit.CONFIG
+            f"cannot {doing}: the credentials are not accepted ({_name(error)})", Exit.CONFIG
         )
-    if code in _MISSING:
-        return FatalQueueError(f"cannot {doing}: there is no such queue ({code})", Exit.CONFIG, missing=True)
-    if code in _DENIED:
-        return FatalQueueError(f"cannot {doing}: not allowed ({_said(error)})", Exit.FAILURE)
+    if meaning is Meaning.MISSING:
+        text = f"cannot {doing}: there is no such queue ({_name(error)})"
+        return FatalQueueError(text, Exit.CONFIG, missing=True)
+    if meaning is Meaning.DENIED:
+        return FatalQueueError(f"cannot {doing}: not allowed ({_name(error)})", Exit.FAILURE)
     return None
 
 
@@ -48,10 +35,5 @@ def transient(error: Exception) -> bool:
     return isinstance(error, ClientError | BotoCoreError)
 
 
-def receipt_expired(error: Exception) -> bool:
-    """We no longer hold the message: it was delivered to another worker, or deleted."""
-    return code_of(error) in _GONE
-
-
-def _said(error: Exception) -> str:
+def _name(error: Exception) -> str:
     return code_of(error) or type(error).__name__

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 from uuid import UUID
 
-from assessment.work.queue import Message
+from switchyard.aws.queue import Message
 from switchyard.errors import BadInput
 from switchyard.places import Places
 from switchyard.store import Store

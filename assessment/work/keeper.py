@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from assessment.work import tracing
 from assessment.work.errors import FatalQueueError, transient
 from assessment.work.job import Job
-from assessment.work.queue import Message, WorkQueue
+from assessment.work.queue import WorkQueue
 from assessment.work.status import JobReport
+from switchyard.aws.queue import Message
 from switchyard.process.log import get_logger
 
 TICK = 0.25

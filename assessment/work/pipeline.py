@@ -16,10 +16,11 @@ from assessment.work.job import Job, parse
 from assessment.work.keeper import Held, Keeper
 from assessment.work.outcome import Done, Outcome, Refused, StopWork
 from assessment.work.policy import Workload
-from assessment.work.queue import Message, WorkQueue
+from assessment.work.queue import WorkQueue
 from assessment.work.settle import Settler
 from assessment.work.state import State
 from assessment.work.status import JobReport, Reporter
+from switchyard.aws.queue import Message
 from switchyard.process.log import get_logger
 from switchyard.store import Store
 

@@ -8,10 +8,11 @@ from assessment.work.attempts import Attempts
 from assessment.work.job import Job
 from assessment.work.outcome import Done, Failed, HandedBack, Outcome, Refused, Skipped
 from assessment.work.policy import Workload
-from assessment.work.queue import Message, WorkQueue
+from assessment.work.queue import WorkQueue
 from assessment.work.state import State
 from assessment.work.status import JobReport
 from assessment.work.wanted import END
+from switchyard.aws.queue import Message
 from switchyard.errors import StoreError
 from switchyard.process.log import get_logger
 from switchyard.store import Store

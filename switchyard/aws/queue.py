@@ -1,21 +1,19 @@
-"""An SQS queue, as sources read it: long polls, acknowledgements, errors in our words."""
+"""One SQS queue. All calls block, and raise what boto3 raises; `errors.explained` says what it means."""
 
-import asyncio
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
-from switchyard.aws import client as aws
-from switchyard.aws.polling import in_daemon_thread
-from switchyard.errors import Transient
+from switchyard.aws.errors import Meaning, meaning_of
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import MessageTypeDef, ReceiveMessageResultTypeDef
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
 
-MOST = 10  # what SQS gives at once
+MOST = 10  # messages in one answer of SQS
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,68 +25,76 @@ class Message:
     receipt: str
     deliveries: int
     correlation_id: str | None
+    received: float = field(default_factory=time.monotonic)
 
 
 class Queue:
-    """One queue, by name or URL."""
+    """A queue, by name or URL; the URL of a name is looked up once."""
 
     def __init__(self, client: "SQSClient", name: str) -> None:
         self._client = client
-        self.name = name
-        self._url = name if "://" in name else ""
+        self.name = name.rsplit("/", 1)[-1]
+        self.url = name if "://" in name else ""
 
-    async def receive(self, wait: float, visibility: float | None = None) -> list[Message]:
-        """Up to ten messages; waits for the first, but not longer than `wait`."""
-        url = await self.find()
-        hidden = {} if visibility is None else {"VisibilityTimeout": int(visibility)}
-        call = partial(
-            self._client.receive_message,
-            QueueUrl=url,
-            MaxNumberOfMessages=MOST,
+    def find(self) -> str:
+        """Its URL."""
+        self.url = self.url or self._client.get_queue_url(QueueName=self.name)["QueueUrl"]
+        return self.url
+
+    def receive(self, wait: float, visibility: float | None = None, most: int = MOST) -> list[Message]:
+        """Up to `most` messages; waits for the first, at most `wait` seconds."""
+        hidden: dict[str, Any] = {} if visibility is None else {"VisibilityTimeout": int(visibility)}
+        answer = self._client.receive_message(
+            QueueUrl=self.find(),
+            MaxNumberOfMessages=most,
             WaitTimeSeconds=int(wait),
             MessageSystemAttributeNames=["ApproximateReceiveCount"],
             MessageAttributeNames=["CorrelationId"],
-            **hidden,  # type: ignore[arg-type]  # a keyword or none
+            **hidden,
         )
-        try:
-            return _messages(await in_daemon_thread(call))
-        except (ClientError, BotoCoreError) as error:
-            # Also where it is gone by now: one queue that is missing must not end the other sources.
-            raise Transient(str(aws.explained(error, f"read the queue {self.name}"))) from error
+        return [_message(given) for given in answer.get("Messages", [])]
 
-    async def delete(self, receipt: str) -> None:
-        """Acknowledge; a receipt that has expired does nothing, the message then comes again."""
-        url = await self.find()
-        try:
-            await asyncio.to_thread(self._client.delete_message, QueueUrl=url, ReceiptHandle=receipt)
-        except (ClientError, BotoCoreError) as error:
-            if aws.code_of(error) not in {"ReceiptHandleIsInvalid", "InvalidParameterValue"}:
-                raise aws.explained(error, f"acknowledge a message of {self.name}") from error
+    def delete(self, receipt: str) -> bool:
+        """Acknowledge it; False where it went to another consumer meanwhile, and will come again."""
+        url = self.find()
+        return _held(lambda: self._client.delete_message(QueueUrl=url, ReceiptHandle=receipt))
 
-    async def find(self) -> str:
-        """Its URL; a ConfigError where there is no such queue."""
-        if not self._url:
-            try:
-                found = await asyncio.to_thread(self._client.get_queue_url, QueueName=self.name)
-            except (ClientError, BotoCoreError) as error:
-                raise aws.explained(error, f"find the queue {self.name}") from error
-            self._url = found["QueueUrl"]
-        return self._url
-
-
-def _correlation_id(message: "MessageTypeDef") -> str | None:
-    attribute = message.get("MessageAttributes", {}).get("CorrelationId")
-    return attribute.get("StringValue") if attribute else None
-
-
-def _messages(answer: "ReceiveMessageResultTypeDef") -> list[Message]:
-    return [
-        Message(
-            id=message["MessageId"],
-            body=message["Body"],
-            receipt=message["ReceiptHandle"],
-            deliveries=int(message.get("Attributes", {}).get("ApproximateReceiveCount", "1")),
-            correlation_id=_correlation_id(message),
+    def hide(self, receipt: str, seconds: int) -> bool:
+        """Nobody else receives it for so long; 0 gives it back. False as for `delete`."""
+        url = self.find()
+        return _held(
+            lambda: self._client.change_message_visibility(
+                QueueUrl=url, ReceiptHandle=receipt, VisibilityTimeout=seconds
+            )
         )
-        for message in answer.get("Messages", [])
-    ]
+
+    def send(self, body: str, correlation_id: str | None, group: str, once: str) -> str:
+        """The message's id. A FIFO queue orders by `group`, and takes `once` only once in five minutes."""
+        request: dict[str, Any] = {"QueueUrl": self.find(), "MessageBody": body}
+        if correlation_id:
+            named = {"DataType": "String", "StringValue": correlation_id}
+            request["MessageAttributes"] = {"CorrelationId": named}
+        if self.name.endswith(".fifo"):
+            request |= {"MessageGroupId": group, "MessageDeduplicationId": once}
+        return self._client.send_message(**request)["MessageId"]
+
+
+def _held(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except ClientError as error:
+        if meaning_of(error) is not Meaning.RECEIPT_EXPIRED:
+            raise
+        return False
+    return True
+
+
+def _message(given: "MessageTypeDef") -> Message:
+    attribute = given.get("MessageAttributes", {}).get("CorrelationId")
+    return Message(
+        id=given["MessageId"],
+        body=given["Body"],
+        receipt=given["ReceiptHandle"],
+        deliveries=int(given.get("Attributes", {}).get("ApproximateReceiveCount", "1")),
+        correlation_id=attribute.get("StringValue") if attribute else None,
+    )

@@ -1,12 +1,12 @@
 """What every workflow needs before it is submitted: a definition, and an input that fits, in its place."""
 
-import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from switchyard.backends.threads import Threads
 from switchyard.config.schemas import JsonSchema
 from switchyard.config.workflows import Workflow
 from switchyard.errors import StoreError
@@ -25,7 +25,7 @@ class Prepared:
     parameters: Mapping[str, Any] = field(default_factory=dict)  # its input, wherever it was kept
 
 
-async def prepare(work: Work, context: HandlerContext) -> Prepared | Outcome:
+async def prepare(work: Work, context: HandlerContext, threads: Threads) -> Prepared | Outcome:
     """Check the parameters and write `input.json`; an outcome where it cannot be submitted.
 
     Every attempt of a run writes the same bytes to the same key, so a repetition harms nothing.
@@ -35,11 +35,11 @@ async def prepare(work: Work, context: HandlerContext) -> Prepared | Outcome:
         return Invalid(f"the configuration has no workflow {work.workflow!r}")
     places = Places(work.uuid, work.run)
     try:
-        parameters = await asyncio.to_thread(_parameters, work, context.store)
+        parameters = await threads.run(_parameters, work, context.store)
         if workflow.input_schema and (problem := _problem(workflow.input_schema, parameters)):
             return Invalid(f"the input does not fit {work.workflow}'s schema: {problem}")
         data = json.dumps(parameters, allow_nan=False).encode()
-        await asyncio.to_thread(context.store.put, places.input, data)
+        await threads.run(context.store.put, places.input, data)
     except StoreError as error:
         kind = Retry if error.transient else Failed
         return kind(f"the input could not be stored: {error}")

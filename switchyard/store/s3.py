@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from botocore.exceptions import ClientError
 
+from switchyard.aws.errors import code_of
 from switchyard.errors import StoreError, StoreTooLarge, StoreUnavailable
 from switchyard.process.log import get_logger
 from switchyard.store.key import vet, vet_prefix
 from switchyard.store.s3_client import client, transfer
-from switchyard.store.s3_errors import code_of, explained, is_missing
+from switchyard.store.s3_errors import explained, is_missing
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef

@@ -19,21 +19,9 @@ from botocore.exceptions import ConnectionError as NoConnectionError
 from s3transfer.exceptions import RetriesExceededError
 from urllib3.exceptions import HTTPError
 
+from switchyard.aws.errors import Meaning, code_of, meaning_of
 from switchyard.errors import StoreError, StoreMissing, StoreUnavailable
 
-_MISSING = {"NoSuchKey", "NotFound", "404"}
-_PASSING = {
-    "InternalError",
-    "OperationAborted",
-    "ConditionalRequestConflict",
-    "RequestTimeTooSkewed",
-    "RequestTimeout",
-    "ServiceUnavailable",
-    "SlowDown",
-    "Throttling",
-    "ThrottlingException",
-    "ExpiredToken",
-}
 _NO_ANSWER = (
     ChecksumError,
     CredentialRetrievalError,
@@ -54,14 +42,9 @@ _ADVICE = {
 }
 
 
-def code_of(error: ClientError) -> str:
-    """S3's own name of the error; a bare status where an answer to HEAD has no body."""
-    return error.response.get("Error", {}).get("Code", "")
-
-
 def is_missing(error: ClientError) -> bool:
     """There is no such object; a missing bucket is something else."""
-    return code_of(error) in _MISSING
+    return meaning_of(error) is Meaning.NO_OBJECT
 
 
 @contextmanager
@@ -90,6 +73,7 @@ def _from_answer(error: ClientError, doing: str, url: str) -> StoreError:
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     if is_missing(error):
         return StoreMissing(f"there is no object {url}")
-    kind = StoreUnavailable if code in _PASSING or status >= 500 or status == 429 else StoreError
+    passing = meaning_of(error) is Meaning.TRANSIENT or status >= 500 or status == 429
+    kind = StoreUnavailable if passing else StoreError
     said = _ADVICE.get(code) or error.response.get("Error", {}).get("Message") or code
     return kind(f"cannot {doing} {url}: {said} ({code or status})")

@@ -8,6 +8,7 @@ from switchyard.backends.kubernetes.answer import RefusedError
 from switchyard.backends.kubernetes.client import Cluster
 from switchyard.backends.kubernetes.credentials import Credentials
 from switchyard.backends.prepare import Prepared, prepare
+from switchyard.backends.threads import Threads
 from switchyard.errors import ClusterUnreachable
 from switchyard.handlers import Failed, HandlerContext, Invalid, Outcome, Work
 
@@ -19,6 +20,7 @@ class ArgoHandler:
         self.name = name
         self._action = action
         self._context = context
+        self._threads = Threads(min(action.concurrency, 32))
         credentials = Credentials(action.kubeconfig, action.context)
         # A share of the dispatch's time each, so that a look can follow a create that timed out.
         self._cluster = Cluster(credentials, timeout=max(1.0, action.timeout / 4))
@@ -30,7 +32,7 @@ class ArgoHandler:
 
     async def dispatch(self, work: Work, /) -> Outcome:
         """Write the input, see that there is something to run, create the Workflow."""
-        prepared = await prepare(work, self._context)
+        prepared = await prepare(work, self._context, self._threads)
         if not isinstance(prepared, Prepared):
             return prepared
         try:

@@ -1,6 +1,5 @@
 """`local`: hands a workflow to a supervised process that outlives us."""
 
-import asyncio
 import os
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from switchyard.backends.local.launch import Launched, launch
 from switchyard.backends.local.model import LocalAction
 from switchyard.backends.local.spool import folder, owner, record
 from switchyard.backends.prepare import Prepared, prepare
+from switchyard.backends.threads import Threads
 from switchyard.config.secrets import SecretRef
 from switchyard.handlers import HandedOver, HandlerContext, Invalid, Outcome, Retry, Work
 from switchyard.places import environment
@@ -23,22 +23,23 @@ class LocalHandler:
         self.name = name
         self._action = action
         self._context = context
+        self._threads = Threads(min(action.concurrency, 32))
         self._spool_id = ""
 
     async def start(self) -> None:
         """Claim the spool for this host."""
-        self._spool_id = await asyncio.to_thread(owner.claim, self._action.spool)
+        self._spool_id = await self._threads.run(owner.claim, self._action.spool)
 
     async def dispatch(self, work: Work, /) -> Outcome:
         """Make the folder and leave a supervisor behind, unless an earlier attempt did."""
-        prepared = await prepare(work, self._context)
+        prepared = await prepare(work, self._context, self._threads)
         if not isinstance(prepared, Prepared):
             return prepared
         argv = self._action.argv(prepared.workflow.template)
         if not argv:
             return Invalid(f"the workflow {work.workflow!r} has no command")
         try:
-            path = await asyncio.to_thread(folder.make, self._action.spool, work.name)
+            path = await self._threads.run(folder.make, self._action.spool, work.name)
             launched = await self._launch(path, self._job(work, prepared, list(argv)))
         except OSError as error:
             return Retry(f"the spool {self._action.spool} does not work: {error.strerror}", sent=False)

@@ -4,21 +4,22 @@ SQS has no names to look by: a send whose answer was lost is sent again. Jobs ar
 end of a run stands.
 """
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from switchyard.aws import client as aws
+from switchyard.aws.errors import explained
+from switchyard.aws.queue import Queue
 from switchyard.backends.prepare import Prepared, prepare
 from switchyard.backends.sqs.model import SqsAction
+from switchyard.backends.threads import Threads
 from switchyard.errors import StoreError, SwitchyardError
 from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Outcome, Retry, Work
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import SendMessageRequestTypeDef
 
 # What an assessment's parameters say and its job repeats; everything else a worker reads from the input.
 COPIED = ("assessment", "edition", "mode", "bundle")
@@ -31,48 +32,41 @@ class SqsHandler:
         self.name = name
         self._action = action
         self._context = context
-        self._urls: dict[str, str] = {}
+        self._threads = Threads(min(action.concurrency, 32))
+        self._queues: dict[str, Queue] = {}
         self._client: SQSClient | None = None
 
     async def start(self) -> None:
         """Make the client; queues are looked up when they are first used."""
-        self._client = await asyncio.to_thread(aws.sqs, self._action.endpoint, self._action.region)
+        action = self._action
+        self._client = await self._threads.run(aws.sqs, action.endpoint, action.region, within=action.timeout)
 
     async def dispatch(self, work: Work, /) -> Outcome:
         """Send the job; the worker's status messages are the rest of the story."""
-        prepared = await prepare(work, self._context)
+        prepared = await prepare(work, self._context, self._threads)
         if not isinstance(prepared, Prepared):
             return prepared
         queue = prepared.workflow.template or self._action.default_template
         if not isinstance(queue, str):
             return Invalid(f"the workflow {work.workflow!r} has no queue")
         try:
-            body = await asyncio.to_thread(self._body, work, prepared)
-            return await asyncio.to_thread(self._send, queue, body, work)
+            body = await self._threads.run(self._body, work, prepared)
+            return await self._threads.run(self._send, queue, body, work)
         except StoreError as error:
             return _outcome(error)
         except (ClientError, BotoCoreError) as error:
-            return _outcome(aws.explained(error, f"send to the queue {queue}"))
+            return _outcome(explained(error, f"send to the queue {queue}"))
 
     async def close(self) -> None:
         """Close the client's connections."""
         if self._client is not None:
             self._client.close()
 
-    def _send(self, queue: str, body: str, work: Work) -> Outcome:
+    def _send(self, name: str, body: str, work: Work) -> Outcome:
         assert self._client is not None, "started before the first dispatch"
-        if queue not in self._urls:
-            found = queue if "://" in queue else self._client.get_queue_url(QueueName=queue)["QueueUrl"]
-            self._urls[queue] = found
-        request: SendMessageRequestTypeDef = {"QueueUrl": self._urls[queue], "MessageBody": body}
-        if work.correlation_id:
-            request["MessageAttributes"] = {
-                "CorrelationId": {"DataType": "String", "StringValue": work.correlation_id}
-            }
-        if queue.endswith(".fifo"):
-            request |= {"MessageGroupId": str(work.uuid), "MessageDeduplicationId": work.name}
-        sent = self._client.send_message(**request)
-        return HandedOver({"queue": queue, "message_id": sent["MessageId"]})
+        queue = self._queues.setdefault(name, Queue(self._client, name))
+        message_id = queue.send(body, work.correlation_id, str(work.uuid), work.name)
+        return HandedOver({"queue": name, "message_id": message_id})
 
     def _body(self, work: Work, prepared: Prepared) -> str:
         """The job; an input that makes it too long goes to the store, and the job says where."""

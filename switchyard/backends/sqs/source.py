@@ -5,23 +5,22 @@ read goes to the inbox with its text, and so does one that the ledger refuses ag
 ever. An end that came often for other reasons (a store that is full, a caboose that died) is no poison.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from typing import Any
 from uuid import UUID
 
-from switchyard.aws import client as aws
-from switchyard.aws.queue import Message, Queue
+from switchyard.aws.queue import Message
+from switchyard.backends.queue_reader import QueueReader
 from switchyard.backends.sqs.model import SqsAction
 from switchyard.backends.sqs.status_message import NoThread, Report, Unreadable, WorkerReport, read
+from switchyard.backends.threads import Threads
 from switchyard.places import Places
 from switchyard.sources import Beat, Notice, Observation, Seen
 from switchyard.status import Status
 from switchyard.store import Store
 
-LONGEST_TEXT = 32_768
 HEARD_WITHIN = 60.0
 
 
@@ -34,23 +33,21 @@ class SqsSource:
         self.name = f"sqs {action.status_queue.rsplit('/', 1)[-1]}"
         self._action = action
         self._store = store
-        self._queue: Queue | None = None
+        self._queue = QueueReader(action.status_queue, action.endpoint, action.region)
+        self._store_threads = Threads(4)
         self._heard = 0.0
 
     async def start(self) -> None:
         """Make the client and find the queue."""
-        client = await asyncio.to_thread(aws.sqs, self._action.endpoint, self._action.region)
-        self._queue = Queue(client, self._action.status_queue)
-        await self._queue.find()
+        await self._queue.start()
 
     async def observations(self) -> AsyncIterator[Seen]:
         """Every message, as it comes."""
-        assert self._queue is not None, "started before it is observed"
         while True:
             messages = await self._queue.receive(self._action.wait, self._action.visibility)
             self._heard = time.monotonic()
             for message in messages:
-                yield self._seen(message)
+                yield self._read(message)
 
     def answers_for(self, _uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
         """Whoever gets the message; the ledger's locks do the rest."""
@@ -74,12 +71,12 @@ class SqsSource:
 
     async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
         """The `cancel` object, which the worker reads before the job and between chunks."""
-        await asyncio.to_thread(self._store.put, Places(uuid, run).cancel, reason.encode())
+        await self._store_threads.run(self._store.put, Places(uuid, run).cancel, reason.encode())
 
     async def forget(self, observation: Observation) -> None:
         """Acknowledge the message that told the end."""
         if observation.handle is not None:
-            await self._delete(observation.handle)
+            await self._queue.acknowledge(observation.handle)
 
     async def ready(self) -> bool:
         """A poll was answered lately."""
@@ -88,9 +85,12 @@ class SqsSource:
     async def close(self) -> None:
         """A poll under way is abandoned; what it brings comes again after its visibility timeout."""
 
-    async def _delete(self, receipt: str) -> None:
-        assert self._queue is not None, "started before anything came from it"
-        await self._queue.delete(receipt)
+    def _read(self, message: Message) -> Seen:
+        """Whatever a message raises concerns that message alone."""
+        try:
+            return self._seen(message)
+        except Exception as error:  # noqa: BLE001 - a stranger wrote it
+            return self._queue.notice(message, f"{type(error).__name__}: {error}")
 
     def _seen(self, message: Message) -> Seen:
         try:
@@ -98,15 +98,15 @@ class SqsSource:
         except NoThread as error:
             # Its progress comes every second: one entry a job and status is enough.
             same = f"{message.correlation_id} {error.status}" if message.correlation_id else message.id
-            return self._notice(message, str(error), same)
+            return self._queue.notice(message, str(error), same)
         except Unreadable as error:
-            return self._notice(message, str(error), message.id)
+            return self._queue.notice(message, str(error))
         if isinstance(report, WorkerReport):
             return self._beat(report, message)
         poison = None
         if message.deliveries > self._action.poison_after:
             often = f"delivered {message.deliveries} times, never recorded"
-            poison = self._notice(message, often, message.id)
+            poison = self._queue.notice(message, often)
             if not report.status.ended:
                 return poison
         return self._observation(report, message, poison)
@@ -131,7 +131,7 @@ class SqsSource:
     def _progress(
         self, report: Report, status: Status, detail: dict[str, Any], message: Message
     ) -> Observation:
-        acknowledge = partial(self._delete, message.receipt)
+        acknowledge = partial(self._queue.acknowledge, message.receipt)
         return Observation(
             report.uuid, report.run, status, report.error, detail=detail, acknowledge=acknowledge
         )
@@ -139,15 +139,5 @@ class SqsSource:
     def _beat(self, report: WorkerReport, message: Message) -> Beat:
         return Beat(
             *(report.worker, report.kind, report.event, report.done, report.failed, report.rate),
-            acknowledge=partial(self._delete, message.receipt),
-        )
-
-    def _notice(self, message: Message, reason: str, key: str) -> Notice:
-        text = message.body if len(message.body) <= LONGEST_TEXT else message.body[:LONGEST_TEXT] + " […]"
-        return Notice(
-            subject=self._action.status_queue,
-            reason=f"a message on {self._action.status_queue} could not be used: {reason}",
-            key=key,
-            detail={"text": text, "correlation_id": message.correlation_id},
-            acknowledge=partial(self._delete, message.receipt),
+            acknowledge=partial(self._queue.acknowledge, message.receipt),
         )

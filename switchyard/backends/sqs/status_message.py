@@ -1,7 +1,6 @@
 """What workers write on the status queue, read as if an enemy had written it."""
 
 import json
-import math
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -132,7 +131,7 @@ def _count(message: dict[str, Any], name: str, least: int = 0) -> int:
 def _number(value: Any, low: float, high: float) -> float | None:
     """The number where it makes sense; decoration that does not is left out, the message still counts."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if plain and math.isfinite(value) and low <= value <= high else None
+    return value if plain and low <= value <= high else None  # which NaN and the infinities are not
 
 
 def _text(message: dict[str, Any], name: str) -> str | None:

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from switchyard.backends.plugin import Backend, SourceContext, by_place
-from switchyard.backends.stepfunctions.model import CirrusAction
-from switchyard.backends.stepfunctions.task_model import CirrusTaskAction
+from switchyard.backends.stepfunctions.model import CirrusAction, CirrusTaskAction
 from switchyard.handlers import Handler, HandlerContext
 from switchyard.sources import ServedSource
 

@@ -4,15 +4,16 @@ The execution's name is ours and Step Functions keeps names for 90 days: a start
 found again by the same name, and one that is there already and has our name is ours.
 """
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from switchyard.aws import client as aws
+from switchyard.aws.errors import code_of, explained
 from switchyard.backends.prepare import Prepared, prepare
 from switchyard.backends.stepfunctions.model import CirrusAction
+from switchyard.backends.threads import Threads
 from switchyard.errors import BadInput, SwitchyardError
 from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Outcome, Retry, Work
 
@@ -29,27 +30,30 @@ class CirrusHandler:
         self.name = name
         self._action = action
         self._context = context
+        self._threads = Threads(min(action.concurrency, 32))
         self._client: SFNClient | None = None
 
     async def start(self) -> None:
         """Make the client."""
-        where = self._action.endpoint, self._action.region
-        self._client = await asyncio.to_thread(aws.step_functions, *where)
+        action = self._action
+        self._client = await self._threads.run(
+            aws.step_functions, action.endpoint, action.region, within=action.timeout
+        )
 
     async def dispatch(self, work: Work, /) -> Outcome:
         """Start the execution; status-change messages, or a describe, are the rest of the story."""
-        prepared = await prepare(work, self._context)
+        prepared = await prepare(work, self._context, self._threads)
         if not isinstance(prepared, Prepared):
             return prepared
         machine = prepared.workflow.template or self._action.default_template
         if not isinstance(machine, str):
             return Invalid(f"the workflow {work.workflow!r} has no state machine")
         try:
-            arn = await asyncio.to_thread(self._start, machine, work, _input(work, prepared))
+            arn = await self._threads.run(self._start, machine, work, _input(work, prepared))
         except (ClientError, BotoCoreError) as error:
-            if aws.code_of(error) == "ExecutionAlreadyExists":
+            if code_of(error) == "ExecutionAlreadyExists":
                 return HandedOver({"execution": execution_arn(machine, work.name)})
-            return _outcome(aws.explained(error, f"start an execution of {machine}"))
+            return _outcome(explained(error, f"start an execution of {machine}"))
         return HandedOver({"execution": arn})
 
     async def close(self) -> None:

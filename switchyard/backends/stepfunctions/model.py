@@ -1,10 +1,11 @@
-"""`cirrus`: executions of AWS Step Functions."""
+"""`cirrus`: executions of AWS Step Functions. `cirrus_task`: answers a task that waits with a token."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from switchyard.aws.model import AwsAction
+from switchyard.config.expressions import JsonPath
 from switchyard.config.names import Endpoint, QueueName, StateMachineArn
 from switchyard.config.units import Interval
 
@@ -32,3 +33,15 @@ class CirrusAction(AwsAction):
     @property
     def default_template(self) -> str | None:
         return self.state_machine
+
+
+class CirrusTaskAction(AwsAction):
+    """Sends a task's success or failure. The paths are over the callback's parameters."""
+
+    type: Literal["cirrus_task"] = "cirrus_task"
+    token: JsonPath = "$.token"  # noqa: S105 - a path, not a token
+    """Where the task token is."""
+    output: JsonPath = "$.output"
+    """What the waiting task gets as its output."""
+    error: JsonPath = "$.error"
+    """Where this finds a text, the task is failed with it instead."""

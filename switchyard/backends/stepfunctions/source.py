@@ -16,19 +16,27 @@ from uuid import UUID
 from botocore.exceptions import BotoCoreError, ClientError
 
 from switchyard.aws import client as aws
-from switchyard.aws.queue import Message, Queue
+from switchyard.aws.errors import code_of, explained
+from switchyard.aws.queue import Message
+from switchyard.backends.queue_reader import QueueReader
+from switchyard.backends.set_aside import SetAside
 from switchyard.backends.stepfunctions.model import CirrusAction
 from switchyard.backends.stepfunctions.observe import Unreadable, named_in, observe
+from switchyard.backends.threads import Threads
 from switchyard.errors import SwitchyardError, Transient
 from switchyard.execution import WHOLE, Shard, name_of, parse_name
-from switchyard.sources import Notice, Observation, Seen
+from switchyard.process.log import get_logger
+from switchyard.sources import Observation, Seen
 from switchyard.status import Status
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
 LIST_EVERY = 30.0
-LONGEST_TEXT = 32_768
+GIVE_UP_AFTER = 5  # deliveries of a message about an execution that cannot be described
+CALLS = 8
+
+log = get_logger(__name__)
 
 
 class CirrusSource:
@@ -41,32 +49,36 @@ class CirrusSource:
         self._action = action
         self._machines = tuple(machines)
         self._shard = shard
+        self._threads = Threads(CALLS)
+        self._set_aside = SetAside(self.name)
         self._client: SFNClient | None = None
-        self._queue: Queue | None = None
-        self._listed = -LIST_EVERY
-        self._heard = 0.0
+        endpoint = action.queue_endpoint or action.endpoint
+        self._queue = QueueReader(action.queue, endpoint, action.region) if action.queue else None
+        self._list_at = self._heard = -LIST_EVERY
 
     async def start(self) -> None:
         """Make the clients and find the queue."""
         where = self._action.endpoint, self._action.region
-        self._client = await asyncio.to_thread(aws.step_functions, *where)
-        if self._action.queue:
-            endpoint = self._action.queue_endpoint or self._action.endpoint
-            client = await asyncio.to_thread(aws.sqs, endpoint, self._action.region)
-            self._queue = Queue(client, self._action.queue)
-            await self._queue.find()
+        self._client = await self._threads.run(aws.step_functions, *where)
+        if self._queue is not None:
+            await self._queue.start()
 
     async def observations(self) -> AsyncIterator[Seen]:
-        """What messages tell, and what a list of the running ones shows."""
+        """What messages report, and what a list of the running executions shows."""
         while True:
-            for seen in await self._running():
-                yield seen
+            if time.monotonic() >= self._list_at:
+                for machine in self._machines:
+                    for seen in await self._running(machine):
+                        yield seen
+                self._list_at = time.monotonic() + LIST_EVERY
             if self._queue is None:
                 await asyncio.sleep(LIST_EVERY)
                 continue
-            for message in await self._queue.receive(self._action.wait):
-                yield await self._heard_of(message)
+            messages = await self._queue.receive(self._action.wait)
             self._heard = time.monotonic()
+            for message in messages:
+                if (reported := await self._read(self._queue, message)) is not None:
+                    yield reported
 
     def answers_for(self, uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
         """Of our share."""
@@ -81,10 +93,9 @@ class CirrusSource:
         return None
 
     async def look(self, uuid: UUID, run: int) -> Observation | None:
-        """Describe it, at each of the machines that it could belong to."""
-        for machine in self._machines:
-            if found := await self._describe(f"{_executions(machine)}:{name_of(uuid, run)}"):
-                return observe(uuid, run, found)
+        """Describe it, at each of the state machines that it could belong to."""
+        async for found in self._everywhere("describe_execution", uuid, run):
+            return observe(uuid, run, found)
         return None
 
     async def log(self, _observation: Observation, /) -> bytes | None:
@@ -92,47 +103,60 @@ class CirrusSource:
         return None
 
     async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
-        """Stop it wherever it runs; what is not there, or over, is no error."""
-        for machine in self._machines:
-            arn = f"{_executions(machine)}:{name_of(uuid, run)}"
-            await self._call(
-                "stop", "stop_execution", executionArn=arn, error="Switchyard", cause=reason[:32_000]
-            )
+        """Stop it wherever it runs; not there, or ended, is no error."""
+        why = {"error": "Switchyard", "cause": reason[:32_000]}
+        async for _ in self._everywhere("stop_execution", uuid, run, **why):
+            pass
 
     async def forget(self, observation: Observation) -> None:
         """Acknowledge the message, where one told it."""
         if observation.handle is not None:
-            await self._acknowledge(observation.handle)
+            assert self._queue is not None, "only a queue's messages have receipts"
+            await self._queue.acknowledge(observation.handle)
 
     async def ready(self) -> bool:
-        """The executions were listed lately."""
-        return time.monotonic() - self._listed < 4 * LIST_EVERY
+        """Executions were listed, or the queue was read, lately."""
+        return time.monotonic() - self._heard < 4 * LIST_EVERY
 
     async def close(self) -> None:
         """Close the client's connections."""
         if self._client is not None:
             self._client.close()
 
-    async def _heard_of(self, message: Message) -> Seen:
-        acknowledge = partial(self._acknowledge, message.receipt)
+    async def _read(self, queue: QueueReader, message: Message) -> Seen | None:
+        """Whatever a message raises concerns that message alone; None: not now, it will come again."""
         try:
-            uuid, run, arn = named_in(message.body)
+            return await self._reported(queue, message)
         except Unreadable as error:
-            return self._notice(message, str(error))
-        found = await self._describe(arn)
+            return queue.notice(message, str(error))
+        except Exception as error:  # noqa: BLE001 - a stranger's message must not stop the others
+            log.warning("a message could not be processed", queue=queue.name, error=str(error))
+            transient = isinstance(error, SwitchyardError) and error.transient
+            if transient or message.deliveries <= GIVE_UP_AFTER:
+                return None
+            return queue.notice(message, f"delivered {message.deliveries} times: {error}")
+
+    async def _reported(self, queue: QueueReader, message: Message) -> Seen:
+        uuid, run, arn = named_in(message.body)
+        found = await self._call("describe_execution", executionArn=arn)
         seen = observe(uuid, run, found, message.receipt) if found else Observation(uuid, run, None)
         if seen.status is not None and seen.status.ended:
             return seen
+        acknowledge = partial(queue.acknowledge, message.receipt)
         return Observation(uuid, run, seen.status, acknowledge=acknowledge)
 
-    async def _running(self) -> list[Observation]:
-        """Those that run now; told every time, so that the core can stop what nobody waits for."""
-        if time.monotonic() - self._listed < LIST_EVERY:
-            return []
-        found = []
-        for machine in self._machines:
-            found += [pair for name in await self._names(machine) if (pair := parse_name(name))]
-        self._listed = time.monotonic()
+    async def _running(self, machine: str) -> list[Seen]:
+        """Executions that run now; reported every time, so that those that nobody waits for are stopped."""
+        try:
+            found = [pair for name in await self._names(machine) if (pair := parse_name(name))]
+        except Exception as error:  # noqa: BLE001 - one state machine must not stop the others
+            if isinstance(error, SwitchyardError) and error.transient:
+                log.warning("executions could not be listed", machine=machine, error=str(error))
+                return []
+            notice = self._set_aside.report(machine, error)
+            return [] if notice is None else [notice]
+        self._set_aside.recovered(machine)
+        self._heard = time.monotonic()
         return [Observation(uuid, run, Status.RUNNING) for uuid, run in found if self._shard.owns(uuid)]
 
     async def _names(self, machine: str) -> list[str]:
@@ -140,39 +164,36 @@ class CirrusSource:
         page: dict[str, str] = {}
         while True:
             request = {"stateMachineArn": machine, "statusFilter": "RUNNING", **page}
-            answer = await self._call("list", "list_executions", **request)
+            answer = await self._call("list_executions", **request)
             names += [each["name"] for each in (answer or {}).get("executions", ())]
             if not answer or "nextToken" not in answer:
                 return names
             page = {"nextToken": answer["nextToken"]}
 
-    async def _describe(self, arn: str) -> dict[str, Any] | None:
-        return await self._call("describe", "describe_execution", executionArn=arn)
+    async def _everywhere(
+        self, method: str, uuid: UUID, run: int, **request: str
+    ) -> AsyncIterator[dict[str, Any]]:
+        """The answers of the state machines that know it; Transient at the end where one could not answer."""
+        failed: Exception | None = None
+        for machine in self._machines:
+            arn = f"{machine.replace(':stateMachine:', ':execution:', 1)}:{name_of(uuid, run)}"
+            try:
+                answer = await self._call(method, executionArn=arn, **request)
+            except SwitchyardError as error:
+                failed = error
+            else:
+                if answer is not None:
+                    yield answer
+        if failed is not None:
+            raise Transient(str(failed)) from failed
 
-    async def _call(self, doing: str, method: str, **request: str) -> dict[str, Any] | None:
+    async def _call(self, method: str, **request: str) -> dict[str, Any] | None:
         """The answer; None where there is no such execution."""
         try:
-            answer: dict[str, Any] = await asyncio.to_thread(getattr(self._client, method), **request)
+            answer: dict[str, Any] = await self._threads.run(getattr(self._client, method), **request)
         except (ClientError, BotoCoreError) as error:
-            if aws.code_of(error) == "ExecutionDoesNotExist":
+            if code_of(error) == "ExecutionDoesNotExist":
                 return None
-            explained: SwitchyardError = aws.explained(error, f"{doing} an execution")
-            raise Transient(str(explained)) from error
+            verb, _, _ = method.partition("_")
+            raise explained(error, f"{verb} an execution") from error
         return answer
-
-    async def _acknowledge(self, receipt: str) -> None:
-        assert self._queue is not None, "only a queue's messages have receipts"
-        await self._queue.delete(receipt)
-
-    def _notice(self, message: Message, reason: str) -> Notice:
-        return Notice(
-            subject=self._action.queue or self.name,
-            reason=f"a message on {self._action.queue} could not be used: {reason}",
-            key=message.id,
-            detail={"text": message.body[:LONGEST_TEXT]},
-            acknowledge=partial(self._acknowledge, message.receipt),
-        )
-
-
-def _executions(machine: str) -> str:
-    return machine.replace(":stateMachine:", ":execution:", 1)

@@ -1,13 +1,14 @@
 """`cirrus_task`: answers a Step Functions task that waits with a token."""
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from switchyard.aws import client as aws
-from switchyard.backends.stepfunctions.task_model import CirrusTaskAction
+from switchyard.aws.errors import code_of, explained
+from switchyard.backends.stepfunctions.model import CirrusTaskAction
+from switchyard.backends.threads import Threads
 from switchyard.config.expressions import compile_path
 from switchyard.handlers import Failed, HandlerContext, Invalid, Outcome, Retry, Success, Work
 
@@ -25,12 +26,15 @@ class CirrusTaskHandler:
     def __init__(self, name: str, action: CirrusTaskAction, _context: HandlerContext) -> None:
         self.name = name
         self._action = action
+        self._threads = Threads(min(action.concurrency, 32))
         self._client: SFNClient | None = None
 
     async def start(self) -> None:
         """Make the client."""
-        where = self._action.endpoint, self._action.region
-        self._client = await asyncio.to_thread(aws.step_functions, *where)
+        action = self._action
+        self._client = await self._threads.run(
+            aws.step_functions, action.endpoint, action.region, within=action.timeout
+        )
 
     async def dispatch(self, work: Work, /) -> Outcome:
         """One request. A token is a secret of sorts: it appears in no outcome."""
@@ -38,7 +42,7 @@ class CirrusTaskHandler:
         if not isinstance(token, str) or not token:
             return Invalid(f"the parameters have no task token at {self._action.token}")
         try:
-            await asyncio.to_thread(self._answer, token, work)
+            await self._threads.run(self._answer, token, work)
         except (ClientError, BotoCoreError) as error:
             return self._outcome(error, work)
         return Success()
@@ -63,12 +67,12 @@ class CirrusTaskHandler:
         return None if match is None else match.obj
 
     def _outcome(self, error: Exception, work: Work) -> Outcome:
-        code = aws.code_of(error)
+        code = code_of(error)
         if code in _OVER and work.attempt > 1:
             return Success({"note": "the task is over; an earlier attempt may have been heard"})
         if code in _OVER:
             return Failed(f"nobody waits for this task any more ({code})")
         if code in {"InvalidToken", "InvalidOutput"}:
             return Invalid(f"Step Functions refuses the answer ({code})")
-        explained = aws.explained(error, "answer a Step Functions task")
-        return Retry(str(explained)) if explained.transient else Failed(str(explained))
+        meant = explained(error, "answer a Step Functions task")
+        return Retry(str(meant)) if meant.transient else Failed(str(meant))

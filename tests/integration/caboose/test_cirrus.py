@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from botocore.exceptions import ClientError
 
 from switchyard.backends.stepfunctions.source import CirrusSource
 from switchyard.errors import Transient
@@ -208,3 +209,51 @@ async def test_an_execution_that_nobody_waits_for_is_stopped_when_it_turns_up(st
     )
     steps.database.execute("select switchyard.callbacks_made(%s, 1)", uuid)
     await steps.heard.until(lambda: steps.described("slow", uuid) == "ABORTED")
+
+
+async def test_hole_12_a_state_machine_that_cannot_be_listed_stops_no_other(steps: StepFunctions) -> None:
+    """It sorts before the others, is reported once, and the ends of the others are seen."""
+    steps.machines["gone"] = "arn:aws:states:eu-west-2:123456789012:stateMachine:a-gone"
+    heard = steps._heard(queue=steps.queue)
+    await heard.source.start()
+    uuid = steps.started("good")
+    steps.tell("good", uuid)
+    await heard.until(lambda: steps.thread(uuid)[0] == "SUCCESSFUL")
+    inbox = "select error from switchyard.inbox where position('cirrus' in subject) = 1"
+    await heard.until(lambda: bool(steps.database.execute(inbox)))
+    [(error,)] = steps.database.execute(inbox)
+    assert "stateMachine:a-gone cannot be processed and is set aside: ConfigError" in error
+    assert await heard.source.ready()
+    waiting = steps.started("slow")
+    found = await heard.source.look(waiting, 1)
+    assert found is not None, "looked for at every state machine"
+    steps.moto.sfn().stop_execution(executionArn=steps.arn("slow", waiting))
+    await heard.close()
+
+
+async def test_hole_22_a_message_about_an_execution_that_may_not_be_described_stops_no_other(
+    steps: StepFunctions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is left for later, and goes to the inbox once it came too often."""
+    source = steps.heard.source
+    assert isinstance(source, CirrusSource)
+    foreign = uuid4()
+    whole = source._client.describe_execution  # type: ignore[union-attr]
+
+    def describe(executionArn: str) -> Any:  # noqa: N803 - as boto3 has it
+        if str(foreign) in executionArn:
+            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "any")
+        return whole(executionArn=executionArn)
+
+    monkeypatch.setattr(source._client, "describe_execution", describe)
+    steps.tell("good", foreign)
+    uuid = steps.started("good")
+    steps.tell("good", uuid)
+    await steps.heard.until(lambda: steps.thread(uuid)[0] == "SUCCESSFUL")
+    inbox = "select error from switchyard.inbox where kind = 'message'"
+    assert steps.database.execute(inbox) == []
+    monkeypatch.setattr("switchyard.backends.stepfunctions.source.GIVE_UP_AFTER", 0)
+    steps.tell("good", foreign)
+    await steps.heard.until(lambda: bool(steps.database.execute(inbox)))
+    [(error,)] = steps.database.execute(inbox)
+    assert "delivered 1 times: cannot describe an execution: no (AccessDeniedException)" in error

@@ -1,6 +1,5 @@
 """The status queue on a real SQS: ends, progress, beats, poison, cancel."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,8 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from switchyard.aws import client as aws
-from switchyard.aws.queue import Queue
+from switchyard.backends.queue_reader import QueueReader
 from switchyard.errors import ConfigError, SwitchyardError, Transient
 from switchyard.places import Places
 from tests.integration.caboose.heard import Heard
@@ -237,15 +235,15 @@ async def test_a_status_queue_that_is_not_there_is_a_configuration_error(
 
 
 async def test_a_queue_that_goes_away_is_asked_for_again_and_its_receipts_are_told(workers: Workers) -> None:
-    client = await asyncio.to_thread(aws.sqs, workers.part.url, REGION)
-    queue = Queue(client, workers.queue)
-    await queue.delete("no such receipt")
-    gone = Queue(client, f"{workers.queue}-gone")
+    queue = QueueReader(workers.queue, workers.part.url, REGION)
+    await queue.start()
+    await queue.acknowledge("no such receipt")
+    gone = QueueReader(f"{workers.queue}-gone", workers.part.url, REGION)
+    await gone.start()
     with pytest.raises(Transient, match="cannot read the queue"):
         await gone.receive(0)
     with pytest.raises(SwitchyardError, match="cannot acknowledge a message of"):
-        await gone.delete("receipt")
-    client.close()
+        await gone.acknowledge("receipt")
     source = workers.heard.source
     assert source.answers_for(uuid4(), {})
     assert (source.present(uuid4(), 1), await source.look(uuid4(), 1)) == (None, None)

@@ -254,7 +254,7 @@ def test_a_read_that_breaks_off_is_started_again(
 
 def test_a_wrong_endpoint_is_a_configuration_error(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "not a url")
-    with pytest.raises(ConfigError, match="S3 client cannot be set up"):
+    with pytest.raises(ConfigError, match="s3 client cannot be set up"):
         store.size("a")
 
 

@@ -4,6 +4,7 @@ import pytest
 from botocore.exceptions import ClientError, InvalidRegionError, ReadTimeoutError, SSLError
 
 from switchyard.aws import client as aws
+from switchyard.aws import errors
 from switchyard.errors import BadInput, ConfigError, StoreError, SwitchyardError, Transient
 from switchyard.store import s3_client
 from switchyard.store.s3_errors import explained
@@ -24,7 +25,7 @@ def said(code: str) -> ClientError:
     ],
 )
 def test_an_error_says_whether_to_try_again(error: Exception, kind: type[SwitchyardError], text: str) -> None:
-    told = aws.explained(error, "start")
+    told = errors.explained(error, "start")
     assert (type(told), str(told)) == (kind, text)
 
 

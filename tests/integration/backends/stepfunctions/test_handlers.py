@@ -8,9 +8,8 @@ from uuid import uuid4
 import pytest
 
 from switchyard.backends.stepfunctions.handler import CirrusHandler, execution_arn
-from switchyard.backends.stepfunctions.model import CirrusAction
+from switchyard.backends.stepfunctions.model import CirrusAction, CirrusTaskAction
 from switchyard.backends.stepfunctions.task import CirrusTaskHandler
-from switchyard.backends.stepfunctions.task_model import CirrusTaskAction
 from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Outcome, Retry, Success
 from tests.integration.conductor.workflows import context, work
 from tests.parts.aws import AwsPart

@@ -12,12 +12,12 @@ from assessment.work.keeper import Keeper
 from assessment.work.outcome import Done, Outcome
 from assessment.work.pipeline import Pipeline
 from assessment.work.policy import Workload
-from assessment.work.queue import Message
 from assessment.work.settings import Settings
 from assessment.work.settle import Settler
 from assessment.work.state import State
 from assessment.work.status import Reporter
 from assessment.work.worker import Worker
+from switchyard.aws.queue import Message
 from switchyard.store import Store
 
 Call = tuple[Any, ...]

@@ -15,14 +15,16 @@ from assessment.work import settings
 from assessment.work.attempts import Attempts, used_up
 from assessment.work.context import Context
 from assessment.work.deadline import Deadline, Stop
-from assessment.work.errors import FatalQueueError, fatal, receipt_expired, transient
+from assessment.work.errors import FatalQueueError, fatal, transient
 from assessment.work.estimate import FIRST, Estimates
 from assessment.work.outcome import Done, Failed, HandedBack, Refused, StopWork
 from assessment.work.policy import failed
-from assessment.work.queue import Message, WorkQueue
+from assessment.work.queue import WorkQueue
 from assessment.work.state import State
 from assessment.work.status import JobReport, Reporter
 from switchyard.aws import client as aws
+from switchyard.aws.errors import Meaning, meaning_of
+from switchyard.aws.queue import Message
 from switchyard.backends.sqs.status_message import Report, WorkerReport, read
 from switchyard.errors import BadInput, ConfigError, StoreError, StoreUnavailable, Transient
 from switchyard.store import Store, open_store
@@ -115,7 +117,9 @@ def test_other_errors_of_the_queue() -> None:
 
 def test_a_message_that_is_no_longer_ours() -> None:
     for code, gone in (("ReceiptHandleIsInvalid", True), ("MessageNotInflight", True), ("Throttled", False)):
-        assert receipt_expired(ClientError({"Error": {"Code": code}}, "DeleteMessage")) is gone
+        assert (
+            meaning_of(ClientError({"Error": {"Code": code}}, "DeleteMessage")) is Meaning.RECEIPT_EXPIRED
+        ) is gone
 
 
 def test_only_a_message_that_is_gone_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,10 +21,10 @@ from assessment.work.estimate import FIRST
 from assessment.work.job import Job
 from assessment.work.keeper import Held
 from assessment.work.outcome import Done, Failed, HandedBack, Outcome, Skipped
-from assessment.work.queue import Message
 from assessment.work.state import ERROR, STOPPED
 from assessment.work.status import JobReport
 from assessment.work.worker import Worker
+from switchyard.aws.queue import Message
 from switchyard.process.exit import Exit
 from switchyard.store import Store, open_store
 from tests.unit.assessment.work.post import Post, worker

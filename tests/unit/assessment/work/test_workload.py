@@ -14,8 +14,8 @@ from assessment.bundle.manifest import Manifest
 from assessment.bundle.sources import in_folder
 from assessment.request import Request
 from assessment.work import job as jobs
-from assessment.work.queue import Message
 from assessment.work.workload import Assessments, _inputs, request_of
+from switchyard.aws.queue import Message
 from switchyard.errors import BadInput, Transient
 from switchyard.places import Places
 from switchyard.store import Store, open_store

@@ -103,3 +103,9 @@ def _read_or_unreadable(body: str) -> bool:
         return isinstance(read(body), Report | WorkerReport)
     except Unreadable as error:
         return bool(str(error))
+
+
+def test_a_number_beyond_all_floats_is_left_out() -> None:
+    report = read(json.dumps({**GOOD, "progress": 10**400, "seq": 10**400}))
+    assert isinstance(report, Report)
+    assert report.told.keys() == {"step", "worker", "delivery"}

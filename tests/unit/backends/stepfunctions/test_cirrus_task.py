@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
+from switchyard.backends.stepfunctions.model import CirrusTaskAction
 from switchyard.backends.stepfunctions.task import CirrusTaskHandler
-from switchyard.backends.stepfunctions.task_model import CirrusTaskAction
 from switchyard.handlers import Failed, HandlerContext, Invalid, Outcome, Retry, Success, Work
 
 LATE = Success({"note": "the task is over; an earlier attempt may have been heard"})
