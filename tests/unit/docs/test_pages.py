@@ -78,3 +78,41 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
         seen.add(page)
         waiting += [page.parent / target.split("#")[0] for target in LINK.findall(page.read_text())]
     assert [page.name for page in PAGES if page not in seen] == []
+
+
+TASKS = (
+    "change the retry formula",
+    "add a handler",
+    "add a source",
+    "add a column to `thread`",
+    "add a command",
+    "change what a breaker matches",
+    "add a configuration key",
+    "add a migration",
+    "add a test with a real component",
+)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_code_map_names_files_for_each_task(task: str) -> None:
+    section = (ROOT / "docs" / "code-map.md").read_text().split("## Where do I …?")[1]
+    (answer,) = re.findall(rf"^\| {re.escape(task)} \| (.*) \|$", section, re.MULTILINE)
+    assert PATH.findall(answer)
+
+
+def test_every_file_of_the_code_map_exists() -> None:
+    named = re.findall(r"`([\w.-]+/[\w./-]*|[\w-]+\.\w+)`", (ROOT / "docs" / "code-map.md").read_text())
+    assert len(named) > 80
+    bare = {
+        "source.py",
+        "model.py",
+        "__init__.py",
+        "sql/",
+        "current/",
+        "input.json",
+    }  # explained beside their folder
+    assert [
+        path
+        for path in named
+        if not (path in bare or (ROOT / path).exists() or (ROOT / "tests" / path).exists())
+    ] == []
