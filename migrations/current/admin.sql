@@ -106,6 +106,23 @@ end
 $$;
 comment on function switchyard.dismiss is 'Takes a journal entry out of the inbox.';
 
+create or replace function switchyard.dismiss_thread(action_uuid uuid, actor text, reason text) returns boolean
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  t switchyard.thread := switchyard.locked_thread(action_uuid);
+begin
+  perform switchyard.named('actor', actor), switchyard.named('reason', reason);
+  if not t.needs_review then
+    return false;
+  end if;
+  update switchyard.thread x set needs_review = false where x.action_uuid = t.action_uuid;
+  insert into switchyard.event (action_uuid, status, run, attempt, source, detail)
+  values (t.action_uuid, 'INFO', t.run, t.attempt, 'admin', jsonb_build_object('dismissed', true, 'actor', actor, 'reason', reason));
+  return true;
+end
+$$;
+comment on function switchyard.dismiss_thread is 'Takes a failed action out of the inbox and leaves it as it ended; false where it was not there.';
+
 -- Narrower than dismiss: what people, conductors or the database put into the inbox stays there.
 create or replace function switchyard.notice_over(kind text, subject text, reason text) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$

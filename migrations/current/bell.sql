@@ -14,6 +14,9 @@ create or replace function switchyard.bell_channel(action_name text) returns tex
 language sql immutable parallel safe strict as $$ select 'switchyard_' || md5(action_name) $$;
 comment on function switchyard.bell_channel is 'The channel that rings for that action name.';
 
+-- Locks live in a table that all connections share. A transaction of thousands of names must not fill it: past the first
+-- thousand it rings without trying the locks.
+--
 -- The first bell of a transaction, where it is for one action that is ready, says which: its claim needs no search. All
 -- later ones are alike, and NOTIFY drops those: a transaction of a million submits rings twice.
 create or replace function switchyard.ring(action_names text[], p_ready uuid default null) returns void
@@ -21,9 +24,11 @@ language plpgsql as $$
 declare
   name text;
   said text := '';
+  tried integer := coalesce(nullif(current_setting('switchyard.bells', true), ''), '0')::integer;
 begin
   foreach name in array coalesce(action_names, '{}') loop
-    if not pg_try_advisory_xact_lock_shared(1937204078, switchyard.bell_key(name)) then
+    tried := tried + 1;
+    if tried > 1000 or not pg_try_advisory_xact_lock_shared(1937204078, switchyard.bell_key(name)) then
       if p_ready is not null and coalesce(current_setting('switchyard.rang', true), '') = '' then
         perform set_config('switchyard.rang', 'yes', true);
         said := p_ready;
@@ -31,6 +36,7 @@ begin
       perform pg_notify(switchyard.bell_channel(name), said);
     end if;
   end loop;
+  perform set_config('switchyard.bells', tried::text, true);
 end
 $$;
 comment on function switchyard.ring is 'Wakes the conductors that sleep on those names, when this transaction commits.';

@@ -30,8 +30,9 @@ grant usage on schema switchyard to switchyard_admin, switchyard_worker, switchy
 grant select on all tables in schema switchyard to switchyard_reader, switchyard_worker, switchyard_admin;
 grant select on public.migration to switchyard_reader, switchyard_worker, switchyard_admin;
 grant execute on function switchyard.uuid_floor(timestamptz), switchyard.uuid_lock(uuid), switchyard.verify(),
+  switchyard.note_of(switchyard.event),
   switchyard.bell_key(text), switchyard.bell_channel(text) to switchyard_reader, switchyard_worker, switchyard_admin;
-grant execute on function switchyard.uuid_time(uuid)
+grant execute on function switchyard.uuid_time(uuid), switchyard.is_within_limits(jsonb)
   to switchyard_reader, switchyard_submitter, switchyard_worker, switchyard_admin;
 
 -- A submitter asks for actions, and sees nothing of others'.
@@ -55,5 +56,6 @@ grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.cl
 -- An administrator decides.
 grant execute on function switchyard.retrigger(uuid, text, text), switchyard.cancel(uuid, text, text),
   switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),
+  switchyard.dismiss_thread(uuid, text, text),
   switchyard.drop_partitions(timestamptz) to switchyard_admin;
 grant update on switchyard.partitioning to switchyard_admin;

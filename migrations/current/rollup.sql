@@ -37,6 +37,12 @@ language sql immutable parallel safe as $$
 $$;
 comment on function switchyard.judge is 'What an event does to a thread: info, ignored, moves, ends, opens (a run) or refused.';
 
+create or replace function switchyard.note_of(e switchyard.event) returns text
+language sql immutable parallel safe as $$
+  select coalesce(e.detail ->> 'note', case when e.status > 'SUCCESSFUL' then left(split_part(e.error, E'\n', 1), 200) end)
+$$;
+comment on function switchyard.note_of is 'The note of an event, or for a failure the first line of its error.';
+
 -- RETURNS TABLE so that Postgres inlines it: called as a function it would cost more than the update.
 create or replace function switchyard.rolled(t switchyard.thread, e switchyard.event) returns table (
   status switchyard.status, run integer, attempt integer, tries integer, next_attempt_after timestamptz,
@@ -46,9 +52,9 @@ create or replace function switchyard.rolled(t switchyard.thread, e switchyard.e
   select e.status, e.run, e.attempt,
     case when e.run = t.run then t.tries when e.status = 'BACKOFF' then t.tries + 1 else 0 end,
     case when e.status = 'BACKOFF' then e.event_time + make_interval(secs => coalesce(e.retry_seconds, 0)) end,
-    case when e.run = t.run then coalesce(t.started_at, now()) end,
+    case when e.run = t.run then coalesce(t.started_at, case when e.status not in ('PENDING', 'BACKOFF') then now() end) end,
     case when e.status >= 'SUCCESSFUL' then now() end,
-    now(), e.error, e.detail ->> 'note',
+    now(), e.error, switchyard.note_of(e),
     e.status > 'SUCCESSFUL' and e.status <> 'CANCELED',
     e.status >= 'SUCCESSFUL' and t.calls_back
 $$;
@@ -136,7 +142,9 @@ begin
       select count(*), array_agg(distinct m.action_name) filter (where m.status in ('PENDING', 'BACKOFF'))
       into moved, processable from moved m;
       if moved = events then
-        perform switchyard.ring(processable);
+        if processable is not null then
+          perform switchyard.ring(processable);
+        end if;
         return null;
       end if;
       raise exception using errcode = 'SY001', message = 'not every event moves or ends a thread of its own';
@@ -150,7 +158,9 @@ begin
       processable := processable || name;
     end if;
   end loop;
-  perform switchyard.ring(processable);
+  if processable is not null then
+    perform switchyard.ring(processable);
+  end if;
   return null;
 end
 $$;

@@ -3,7 +3,7 @@
 create or replace function switchyard.verify() returns table (action_uuid uuid, problem text, expected text, actual text)
 language sql stable set jit = off as $$ -- with jit, 100 actions took 8 s on Postgres 15; without, 15 ms
   with step as (
-    select e.action_uuid, e.run, e.attempt, e.status, e.error, e.detail ->> 'note' as note,
+    select e.action_uuid, e.run, e.attempt, e.status, e.error, switchyard.note_of(e) as note,
       case when e.status = 'BACKOFF' then e.event_time + make_interval(secs => coalesce(e.retry_seconds, 0)) end as due
     from switchyard.event e where not e.ignored and e.status <> 'INFO'
     union all

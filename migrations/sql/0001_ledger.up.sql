@@ -39,6 +39,22 @@ language sql immutable parallel safe strict as $$
 $$;
 comment on function switchyard.uuid_lock is 'The advisory lock that conductor and caboose share for that action: the last 8 bytes.';
 
+-- Postgres stores more than programs can read: any depth, numbers of 100,000 digits, and 60 MiB packed into one. Most
+-- documents are short, and then their length alone decides: 309 digits and 201 levels take more than 300 characters.
+create function switchyard.is_within_limits(document jsonb) returns boolean
+language plpgsql immutable parallel safe strict as $$
+declare
+  written text := document;
+begin
+  return octet_length(written) <= 300 or (
+    octet_length(written) <= 1048576
+    and not jsonb_path_exists(document, 'strict $.**{201}')
+    and (written !~ '[0-9]{255}'
+      or not jsonb_path_exists(document, 'strict $.** ? (@.type() == "number" && (@ >= 1e308 || @ <= -1e308))')));
+end
+$$;
+comment on function switchyard.is_within_limits is 'At most 1 MiB as text, 200 levels deep, and numbers that fit a double.';
+
 create table switchyard.action (
   action_uuid uuid not null default switchyard.uuid7(),
   created_at timestamptz generated always as (switchyard.uuid_time(action_uuid)) stored,
@@ -66,8 +82,11 @@ create table switchyard.action (
   constraint correlation_id_is_short check (length(correlation_id) <= 500),
   constraint parameters_is_an_object check (jsonb_typeof(parameters) = 'object'),
   -- Large inputs belong in the object store; here they would slow every claim.
-  constraint parameters_is_at_most_1_mib check (pg_column_size(parameters) <= 1048576),
-  constraint callbacks_is_a_list check (jsonb_typeof(callbacks) = 'array' and pg_column_size(callbacks) <= 1048576)
+  constraint parameters_is_within_limits check (switchyard.is_within_limits(parameters)),
+  constraint callbacks_is_a_list check (jsonb_typeof(callbacks) = 'array'),
+  constraint callbacks_is_within_limits check (switchyard.is_within_limits(callbacks)),
+  -- Neither infinity nor a year that Python has no date for.
+  constraint start_after_is_a_date check (start_after >= '1970-01-01Z' and start_after < '9999-01-01Z')
 ) partition by range (action_uuid);
 comment on table switchyard.action is 'What is to be done, once. Insert a row (or call submit) and it will be.';
 comment on column switchyard.action.action_uuid is 'Version 7: orders by age and names its partition.';
@@ -138,8 +157,14 @@ create table switchyard.event (
   detail jsonb,
   ignored boolean not null default false,
   primary key (action_uuid, event_id),
-  constraint event_run_counts_from_1 check (run >= 1),
-  constraint event_attempt_counts_from_0 check (attempt >= 0),
+  -- Far above what anybody needs, far below where adding 1 overflows.
+  constraint event_run_counts_from_1 check (run between 1 and 1000000),
+  constraint event_attempt_counts_from_0 check (attempt between 0 and 1000000),
+  -- A year before the last that Python has a date for: retry_seconds are added to it.
+  constraint event_time_is_a_date check (event_time >= '1970-01-01Z' and event_time < '9998-01-01Z'),
+  constraint event_source_is_a_name check (length(source) <= 200),
+  constraint event_error_is_at_most_64_kib check (octet_length(error) <= 65536),
+  constraint event_detail_is_within_limits check (switchyard.is_within_limits(detail)),
   constraint event_retry_seconds_is_a_delay check (retry_seconds >= 0 and retry_seconds <= 31536000)
 ) partition by range (action_uuid);
 

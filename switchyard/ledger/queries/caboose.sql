@@ -64,7 +64,7 @@ from unnest(%(uuids)s::uuid[], %(names)s::text[], %(workflows)s::text[], %(callb
     %(parents)s::uuid[], %(priorities)s::smallint[], %(parameters)s::text[], %(correlation_ids)s::text[])
   as n (action_uuid, action_name, workflow, callback, parent_uuid, priority, parameters, correlation_id)
 cross join lateral (
-  select case when pg_column_size(n.parameters::jsonb) <= 1048576 then n.parameters::jsonb else '{}' end
+  select case when switchyard.is_within_limits(n.parameters::jsonb) then n.parameters::jsonb else '{}' end
 ) as sized (parameters)
 on conflict do nothing
 returning action_uuid, parameters = '{}' as without_parameters;

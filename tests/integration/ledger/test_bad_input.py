@@ -36,7 +36,7 @@ REFUSED: list[tuple[LiteralString, str]] = [
     (
         "insert into switchyard.action (action_name, parameters) "
         "values ('x', jsonb_build_object('a', repeat('x', 1048576)))",
-        "parameters_is_at_most_1_mib",
+        "parameters_is_within_limits",
     ),
     ("insert into switchyard.action (action_name, parameters) values ('x', '{\"a\": \"\\u0000\"}')", "u0000"),
     ("insert into switchyard.action (action_name, callbacks) values ('x', '{}')", "callbacks_is_a_list"),

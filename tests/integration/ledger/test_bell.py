@@ -94,3 +94,21 @@ def test_a_writer_in_flight_keeps_the_sleeper_from_arming_so_no_wake_up_is_lost(
         writer.commit()
     assert sleeper.execute(ARM).fetchall() == [(True,)]
     assert len(ledger.claim()) == 1
+
+
+def test_a_batch_that_backs_off_is_heard(ledger: Ledger, sleeper: Connection) -> None:
+    uuids = [ledger.submit() for _ in range(3)]
+    sleeper.execute(ARM)
+    ledger.connection.execute(
+        "insert into switchyard.event (action_uuid, status, run, attempt) select u, 'BACKOFF', 1, 1 from unnest(%s::uuid[]) as u",
+        [uuids],
+    )
+    assert bells(sleeper) == 1
+
+
+def test_two_writers_of_one_name_do_not_ring_for_each_other(ledger: Ledger, sleeper: Connection) -> None:
+    with ledger.database.connect(autocommit=False) as writer:
+        writer.execute("select switchyard.submit('noop')")
+        ledger.submit()
+        writer.commit()
+    assert bells(sleeper) == 0

@@ -1,10 +1,11 @@
 """The claim in SQL: order, locks held = rows returned, and what must not be handed out."""
 
+from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 import pytest
 
-from tests.integration.ledger.ledger import Connection, Ledger, claim, locks_held
+from tests.integration.ledger.ledger import Connection, Ledger, claim, locks_held, waits_for_a_lock
 
 pytestmark = pytest.mark.database
 
@@ -158,3 +159,55 @@ def test_what_is_due_under_an_open_transaction_is_told_and_not_waited_for(ledger
         writer.execute("select from switchyard.yard where action_uuid = %s for update", [uuid])
         assert ledger.connection.execute(look).fetchall() == [(0, True)]
     assert ledger.claim() == [uuid]
+
+
+def test_a_page_that_is_partly_a_peers_is_continued_behind_itself(ledger: Ledger) -> None:
+    """Begun again at its start, it would take its own locks twice and return those actions twice."""
+    uuids = [ledger.submit() for _ in range(30)]
+    with ledger.database.connect() as peer:
+        assert claim(peer, 5) == uuids[:5]
+        assert ledger.claim(10) == uuids[5:15]
+    unlock = "select switchyard.unlock(array(select switchyard.uuid_lock(u) from unnest(%s::uuid[]) as u))"
+    ledger.connection.execute(unlock, [uuids[5:15]])
+    assert locks_held(ledger.connection) == 0
+
+
+def test_what_is_due_soon_does_not_start_with_what_is_due_now(ledger: Ledger) -> None:
+    now = ledger.submit(start_after="2001-01-01")
+    ledger.connection.execute(
+        "insert into switchyard.action (action_name, start_after) values ('noop', now() + interval '40 seconds')"
+    )
+    assert ledger.claim() == [now]
+
+
+ORPHANS = "select action_uuid from switchyard.claim_orphans('noop', %s, %s)"
+
+
+def test_what_this_connection_runs_is_no_orphan_and_hides_none(ledger: Ledger) -> None:
+    *mine, orphan = [ledger.submit() for _ in range(6)]
+    assert ledger.claim(5) == mine
+    outcome(ledger.connection, [*mine, orphan], "RUNNING")
+    assert ledger.connection.execute(ORPHANS, [1, mine]).fetchall() == [(orphan,)]
+    assert ledger.connection.execute(ORPHANS, [1, [*mine, orphan]]).fetchall() == []
+    locks = "select switchyard.unlock(array(select switchyard.uuid_lock(u) from unnest(%s::uuid[]) as u))"
+    assert ledger.connection.execute(locks, [[*mine, orphan]]).fetchall() == [(6,)]
+    assert locks_held(ledger.connection) == 0
+
+
+def test_an_orphan_that_ended_before_its_lock_was_free_is_let_go(ledger: Ledger) -> None:
+    """The look for orphans is held up between its first snapshot and its locks, while the action ends."""
+    uuid = ledger.submit()
+    outcome(ledger.connection, [uuid], "RUNNING")
+    ledger.connection.execute(
+        """create or replace function switchyard.try_lock_unless_held(p_uuid uuid, p_lock bigint, p_held uuid[])
+        returns boolean language plpgsql volatile as $$ begin
+          perform pg_advisory_xact_lock_shared(42); return pg_try_advisory_lock(p_lock); end $$"""
+    )
+    with ledger.database.connect() as finder, ThreadPoolExecutor(1) as pool:
+        ledger.connection.execute("select pg_advisory_lock(42)")
+        found = pool.submit(lambda: finder.execute(ORPHANS, [10, []]).fetchall())
+        waits_for_a_lock(ledger.database, finder.info.backend_pid)
+        outcome(ledger.connection, [uuid])
+        ledger.connection.execute("select pg_advisory_unlock(42)")
+        assert found.result(timeout=30) == []
+        assert locks_held(finder) == 0

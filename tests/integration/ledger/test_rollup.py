@@ -199,3 +199,90 @@ def test_callbacks_are_due_after_a_workflow_or_with_callbacks_of_its_own(
             ledger.connection.execute("select switchyard.retrigger(%s, 'ann', 'again')", [uuid])
         ledger.connection.execute("select switchyard.callbacks_made(%s, 1)", [uuid])
     assert ledger.connection.execute("select switchyard.retrigger(%s, 'a', 'b')", [uuid]).fetchall() == [(2,)]
+
+
+def test_an_event_opens_no_run_while_the_callbacks_of_the_last_are_due(ledger: Ledger) -> None:
+    uuid = ledger.submit(workflow="w")
+    ledger.event(uuid, "FAILED", 1, 1)
+    with pytest.raises(psycopg.errors.CheckViolation, match="nobody opened run 2"):
+        ledger.event(uuid, "PENDING", 2, 0)
+    ledger.connection.execute("select switchyard.callbacks_made(%s, 1)", [uuid])
+    ledger.event(uuid, "PENDING", 2, 0)
+    assert ledger.state(uuid) == ("PENDING", 2, 0)
+
+
+def test_callbacks_are_made_once_and_for_their_own_run(ledger: Ledger) -> None:
+    uuid = ledger.submit(workflow="w")
+    ledger.event(uuid, "FAILED", 1, 1)
+    made = "select switchyard.callbacks_made(%s, %s)"
+    assert ledger.connection.execute(made, [uuid, 1]).fetchall() == [(True,)]
+    assert ledger.connection.execute(made, [uuid, 1]).fetchall() == [(False,)]
+    ledger.connection.execute("select switchyard.retrigger(%s, 'ann', 'again')", [uuid])
+    ledger.event(uuid, "FAILED", 2, 1)
+    assert ledger.connection.execute(made, [uuid, 1]).fetchall() == [(False,)]
+    assert ledger.thread(uuid)["callbacks_due"]
+
+
+@pytest.mark.parametrize("others", [0, 3])
+def test_an_event_that_came_twice_is_marked_also_in_a_batch(ledger: Ledger, others: int) -> None:
+    uuid, *rest = sorted(ledger.submit() for _ in range(others + 1))
+    ledger.event(uuid, "QUEUED", 1, 1)
+    insert(ledger, [(one, "QUEUED", 1, 1) for one in (uuid, *rest)])
+    assert ledger.events(uuid) == [("QUEUED", False), ("QUEUED", True)]
+    assert all(ledger.events(one) == [("QUEUED", False)] for one in rest)
+
+
+@pytest.mark.parametrize("others", [0, 2])
+def test_hole_19_a_run_has_started_once_it_was_queued_not_while_it_backs_off(
+    ledger: Ledger, others: int
+) -> None:
+    """A workflow whose first dispatch failed timed out as soon as it was queued."""
+    uuids = [ledger.submit() for _ in range(others + 1)]
+
+    def started() -> set[object]:
+        return {ledger.thread(uuid)["started_at"] for uuid in uuids}
+
+    insert(ledger, [(uuid, "BACKOFF", 1, 1) for uuid in uuids])
+    assert started() == {None}
+    insert(ledger, [(uuid, "QUEUED", 1, 2) for uuid in uuids])
+    [first] = started()
+    assert first is not None
+    insert(ledger, [(uuid, "RUNNING", 1, 2) for uuid in uuids])
+    insert(ledger, [(uuid, "BACKOFF", 1, 2) for uuid in uuids])
+    assert started() == {first}
+    insert(ledger, [(uuid, "BACKOFF", 2, 0) for uuid in uuids])
+    assert started() == {None}
+    insert(ledger, [(uuid, "FAILED", 2, 1) for uuid in uuids])
+    assert None not in started()
+    assert first not in started()
+
+
+@pytest.mark.parametrize(("detail", "note"), [(None, "no such host"), ('{"note": "by hand"}', "by hand")])
+@pytest.mark.parametrize("status", ["FAILED", "INVALID", "RETRIES_EXHAUSTED", "TIMED_OUT"])
+def test_mission_note_a_failure_has_a_note(
+    ledger: Ledger, status: str, detail: str | None, note: str
+) -> None:
+    uuid = ledger.submit()
+    ledger.connection.execute(
+        "insert into switchyard.event (action_uuid, status, error, detail) values (%s, %s, %s, %s)",
+        [uuid, status, "no such host\nTraceback …", detail],
+    )
+    assert ledger.thread(uuid)["note"] == note
+
+
+def test_mission_b7_a_failed_action_can_be_dismissed_from_the_inbox(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    dismiss = "select switchyard.dismiss_thread(%s, 'ann', 'accepted as lost')"
+    assert ledger.connection.execute(dismiss, [uuid]).fetchall() == [(False,)]
+    ledger.event(uuid, "FAILED", 1, 1)
+    assert ledger.connection.execute(dismiss, [uuid]).fetchall() == [(True,)]
+    assert ledger.connection.execute("select * from switchyard.inbox").fetchall() == []
+    assert ledger.state(uuid) == ("FAILED", 1, 1)
+    assert ledger.connection.execute(dismiss, [uuid]).fetchall() == [(False,)]
+    [(who, why)] = ledger.connection.execute(
+        "select detail ->> 'actor', detail ->> 'reason' from switchyard.event where status = 'INFO'"
+    ).fetchall()
+    assert (who, why) == ("ann", "accepted as lost")
+    ledger.connection.execute("select switchyard.retrigger(%s, 'ann', 'again')", [uuid])
+    ledger.event(uuid, "FAILED", 2, 1)
+    assert len(ledger.connection.execute("select * from switchyard.inbox").fetchall()) == 1

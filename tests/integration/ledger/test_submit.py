@@ -171,3 +171,10 @@ async def test_each_way_of_submitting_writes_the_root_of_the_trace(ledger: Ledge
     assert [span.context.span_id for span in spans] == [span_id(uuid) for uuid in (one, second, *many)]
     assert {span.context.trace_id for span in spans} == {trace_id(one, "c-1")}
     assert [span.parent and span.parent.span_id for span in spans] == [span_id(parent), *[None] * 4]
+
+
+def test_a_key_used_again_with_another_start_is_refused(ledger: Ledger) -> None:
+    ledger.submit(idempotency_key="k", start_after="2031-01-01Z")
+    assert ledger.submit(idempotency_key="k", start_after="2031-01-01Z")
+    with pytest.raises(psycopg.errors.UniqueViolation, match="asked for something else"):
+        ledger.submit(idempotency_key="k", start_after="2032-01-01Z")
