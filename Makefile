@@ -105,7 +105,7 @@ test-pythons: setup ## the unit tests on the other supported Pythons of this mac
 .PHONY: test-often
 test-often: setup ## unit and integration tests again and again, each time in another order (make test-often TIMES=20)
 	@for round in $$(seq $${TIMES:-20}); do seed=$$RANDOM; echo "== round $$round: --randomly-seed=$$seed"; \
-	  $(SIDE_BY_SIDE) -q --randomly-seed=$$seed tests/unit tests/integration || exit 1; done
+	  $(SIDE_BY_SIDE) -q --randomly-seed=$$seed --hypothesis-profile=thorough tests/unit tests/integration || exit 1; done
 
 .PHONY: bench faults
 bench: setup ## every figure beside its peers or its floor, results/bench.json (three quarters of an hour; QUICK=1 minutes; ONLY=ledger.bulk)

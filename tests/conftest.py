@@ -29,9 +29,12 @@ from tests.parts.versitygw import VersityGateway
 # What a program prints is held back where this is not set, as it is not for most users.
 os.environ.pop("PYTHONUNBUFFERED", None)
 
-# How long an example takes says more of the machine than of the code.
-settings.register_profile("switchyard", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("switchyard")
+# How long an example takes depends more on the machine than on the code.
+for profile, examples in (("quick", 25), ("thorough", 300)):  # chosen with --hypothesis-profile
+    settings.register_profile(
+        profile, max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+settings.load_profile("quick")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -324,7 +324,7 @@ def _answer_or_refusal(path: Path) -> None:
         return
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.binary(max_size=400),
     head=st.sampled_from(

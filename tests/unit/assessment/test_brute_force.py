@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from assessment import editions
 from assessment.assess import assess
@@ -14,15 +14,12 @@ from assessment.intake.accept import nutrient_sites
 from assessment.spec import JobSpec
 from tests.unit.assessment.small_worlds import Plan, count_cells, count_rows, plans
 
-few = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
 
 def greenspace_of(rect: Any) -> float:
     hectares = round((rect[2] - rect[0]) * (rect[3] - rect[1]) / 10_000, 2)
     return 0.2 if hectares >= 1.0 else 0.0
 
 
-@few
 @given(plans)
 def test_default_mode_counts_every_square_once(plan: Plan) -> None:
     results = plan.world().assess(*plan.shapes(), dwellings=plan.dwellings())
@@ -50,7 +47,6 @@ def expected_litres(areas: dict[str, float]) -> float:
     return mean_people * sum(litres[name] * area for name, area in areas.items()) / total
 
 
-@few
 @given(plans)
 def test_compatible_mode_counts_every_pair(plan: Plan) -> None:
     results = plan.world().assess(*plan.shapes(), dwellings=plan.dwellings(), mode="compatible", edition="C")

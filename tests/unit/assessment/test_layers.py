@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assessment.arrays import spans
@@ -26,7 +26,6 @@ def random_boxes(
     return np.hstack((low, low + generator.uniform(0, size, (count, 2))))
 
 
-@settings(max_examples=40, deadline=None)
 @given(numbers, st.integers(1, 900), st.integers(1, 9))
 def test_the_tree_finds_what_a_look_at_every_box_finds(seed: int, count: int, queries: int) -> None:
     boxes = random_boxes(seed, count, 60_000)
@@ -53,7 +52,6 @@ def test_neighbours_on_the_curve_are_neighbours_on_the_ground() -> None:
     assert (steps == 1).all()
 
 
-@settings(max_examples=25, deadline=None)
 @given(numbers)
 def test_pieces_are_small_and_cover_the_same_ground(seed: int) -> None:
     generator = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shapely
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from assessment import editions
@@ -18,7 +18,7 @@ from assessment.spec import JobSpec
 from tests.unit.assessment.small_worlds import Plan, plans
 from tests.unit.assessment.world import Row, World, box, parcel, sites
 
-few = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=settings().max_examples // 3)  # each example builds several bundles
 FIGURE = re.compile(r"(?<=only )[\d.e-]+|^[\d.e+-]+(?= ha)")
 DEFAULT = JobSpec("nutrient", editions.load("C"))
 

@@ -24,6 +24,8 @@ Shape = Any
 Row = tuple[Shape, Mapping[str, Any]]
 
 CORNER = (600_000.0, 300_000.0)
+MOST_BUNDLES = 32  # each has its files mapped
+_BUNDLES: dict[str, Bundle] = {}
 
 
 def box(x0: float, y0: float, x1: float, y1: float) -> Shape:
@@ -100,13 +102,25 @@ class World:
         return self.but(**{name: shift(getattr(self, name)) for name in layers})
 
     def bundle(self) -> Bundle:
-        """Built from files, opened, and the files removed: what is mapped stays."""
-        with tempfile.TemporaryDirectory(prefix="world-") as name:
-            made = self._built(Path(name))
-            for layer in made.manifest.layers:
-                made.layer(layer)
-            assert made.lookups
-        return made
+        """Built from files, opened, and the files removed: what is mapped stays. Equal worlds share one."""
+        content = self._content()
+        if content not in _BUNDLES:
+            while len(_BUNDLES) >= MOST_BUNDLES:
+                del _BUNDLES[next(iter(_BUNDLES))]
+            with tempfile.TemporaryDirectory(prefix="world-") as name:
+                made = self._built(Path(name))
+                for layer in made.manifest.layers:
+                    made.layer(layer)
+                assert made.lookups
+            _BUNDLES[content] = made
+        return _BUNDLES[content]
+
+    def _content(self) -> str:
+        layers = {
+            name: [(shapely.to_wkb(shape, hex=True), dict(attributes)) for shape, attributes in rows]
+            for name, rows in self._layers().items()
+        }
+        return repr((layers, self.works_table, self.rates))
 
     def _built(self, folder: Path) -> Bundle:
         sources = Sources()

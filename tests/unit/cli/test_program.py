@@ -83,12 +83,21 @@ def test_the_shell_completes_commands_and_their_options(program: str, typed: str
     assert run(program, **environ).stdout.split() == offered
 
 
-@pytest.mark.parametrize("program", [*COMMANDS, "assessment"])
-def test_completion_can_be_had_for_every_program(program: str) -> None:
-    """Asked for in a shell, which is found among the ancestors of the process; a test may have none there."""
-    words = f"{sys.executable} -m {program} --show-completion; exit $?"
-    shown = subprocess.run(["bash", "-c", words], capture_output=True, text=True, check=True).stdout
-    assert f"_{program.upper()}_COMPLETE" in shown
+def test_every_program_shows_its_shell_completion() -> None:
+    """All in one process, run by a shell: the shell is found among the ancestors, and a test may have none."""
+    programs = [*COMMANDS, "assessment"]
+    text = f"""
+import runpy, sys
+for program in {programs}:
+    sys.argv = [program, "--show-completion"]
+    try:
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        assert not end.code
+"""
+    asked = ["bash", "-c", '"$0" -c "$1"; exit $?', sys.executable, text]
+    shown = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    assert [program for program in programs if f"_{program.upper()}_COMPLETE" not in shown] == []
 
 
 def test_an_exit_code_stands_where_nobody_reads_what_was_printed() -> None:

@@ -46,9 +46,7 @@ trees = st.recursive(
 sections = st.dictionaries(st.sampled_from(sorted(json_schema()["properties"])), trees, max_size=5)
 
 
-patient = settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
+patient = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 def judge(data: bytes, environ: dict[str, str] | None = None) -> None:

@@ -4,7 +4,7 @@ import math
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from switchyard.config.units import (
@@ -78,25 +78,21 @@ def test_what_is_no_size(text: str) -> None:
         parse_size(text)
 
 
-@settings(deadline=None)
 @given(st.integers(min_value=0, max_value=10**13))
 def test_a_duration_reads_back(milliseconds: int) -> None:
     assert parse_duration(format_duration(milliseconds / 1000)) == pytest.approx(milliseconds / 1000)
 
 
-@settings(deadline=None)
 @given(st.floats(min_value=1e-5, max_value=1e6))
 def test_a_rate_reads_back(rate: float) -> None:
     assert math.isclose(parse_rate(format_rate(rate)), rate, rel_tol=1e-6, abs_tol=1e-6)
 
 
-@settings(deadline=None)
 @given(st.integers(min_value=0, max_value=2**50))
 def test_a_size_reads_back(size: int) -> None:
     assert parse_size(format_size(size)) == size
 
 
-@settings(deadline=None)
 @given(st.text(max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for parse in (parse_duration, parse_rate, parse_size):

@@ -73,4 +73,4 @@ class Stores(RuleBasedStateMachine):
 
 
 TestStores = Stores.TestCase
-TestStores.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)
+TestStores.settings = settings(stateful_step_count=20)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from switchyard.config import Config, Problem
@@ -136,7 +136,6 @@ anything = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.none() | st.text(), st.none() | st.text() | st.just("nutrient"), anything, anything)
 def test_any_submission_is_judged(
     action_name: str | None, workflow: str | None, one: Any, other: Any
