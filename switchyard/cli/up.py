@@ -11,7 +11,7 @@ import psycopg
 import typer
 
 from switchyard.cli.database import connected
-from switchyard.embedded import EmbeddedPostgres
+from switchyard.embedded.postgres import EmbeddedPostgres
 from switchyard.errors import ConfigError, DatabaseUnavailable
 from switchyard.ledger.errors import translated
 from switchyard.process.exit import Exit

@@ -1,7 +1,6 @@
 """The data folder: made once and whole, given its settings at each start."""
 
 import os
-import secrets
 import shutil
 import subprocess
 from pathlib import Path
@@ -27,11 +26,9 @@ def make(folder: Path, data: Path, install: Path, account: Account) -> None:
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(mode=0o700)
     account.give(new)
-    password = new.with_name("password")
-    _write_secret(password, secrets.token_urlsafe(24), account)
     words = ["-D", str(new), "-U", USER, "--encoding=UTF8", "--locale-provider=builtin",
-             "--builtin-locale=C.UTF-8", "--locale=C", "--auth-local=trust", "--auth-host=scram-sha-256",
-             f"--pwfile={password}", "--data-checksums", "--no-instructions"]  # fmt: skip
+             "--builtin-locale=C.UTF-8", "--locale=C", "--auth-local=trust", "--auth-host=reject",
+             "--data-checksums", "--no-instructions"]  # fmt: skip
     try:
         _run(folder, account, [install / "bin" / "initdb", *words])
         create = (_HERE / "create.sql").read_bytes()
@@ -50,14 +47,10 @@ def check(data: Path) -> None:
         raise EmbeddedPostgresError(f"{data} is there, but holds no Postgres data; choose another folder")
 
 
-def write_settings(data: Path, account: Account, sockets: Path, port: int | None) -> None:
-    """The settings that suit a queue, and where to listen: a socket, and loopback where a port is wanted."""
+def write_settings(data: Path, account: Account, sockets: Path) -> None:
+    """The settings that suit a queue, and where to listen: on a socket only."""
     quoted = '"{}"'.format(str(sockets).replace('"', '""'))
-    own = {
-        "listen_addresses": "127.0.0.1" if port else "",
-        "port": str(port or 5432),
-        "unix_socket_directories": quoted,
-    }
+    own = {"listen_addresses": "", "port": "5432", "unix_socket_directories": quoted}
     lines = [f"{name} = {_quoted(value)}" for name, value in own.items()]
     target = data / "queue.conf"
     target.write_text((_HERE / "queue.conf").read_text() + "\n" + "\n".join(lines) + "\n")
@@ -66,14 +59,6 @@ def write_settings(data: Path, account: Account, sockets: Path, port: int | None
 
 def _quoted(value: str) -> str:
     return "'{}'".format(value.replace("\\", "\\\\").replace("'", "''"))
-
-
-def _write_secret(path: Path, text: str, account: Account) -> None:
-    path.unlink(missing_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    account.give(path)
 
 
 def _run(folder: Path, account: Account, argv: list[str | Path], given: bytes = b"") -> None:

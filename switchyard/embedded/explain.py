@@ -10,7 +10,6 @@ _REASONS = (
     ("no space left on device", "the disk is full: make room there and start again"),
     ("disk quota exceeded", "the disk quota is used up: make room there and start again"),
     ("read-only file system", "the file system is read-only"),
-    ("address already in use", "another process listens on the same port: stop it, or choose another port"),
     ("database files are incompatible with server", "the data was made by another major version of Postgres; "
      "dump it with that version, or choose a new folder"),
     ("could not look up effective user id", "this user id has no name in /etc/passwd, which Postgres needs"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from switchyard.embedded import EmbeddedPostgres
+from switchyard.embedded.postgres import EmbeddedPostgres
 
 
 @pytest.fixture
@@ -46,7 +46,9 @@ def outsider() -> dict[str, Any]:
 
 def _runs(python: str, become: dict[str, Any]) -> bool:
     try:
-        done = subprocess.run([python, "-c", "import switchyard.embedded"], check=False, cwd="/", **become)
+        done = subprocess.run(
+            [python, "-c", "import switchyard.embedded.postgres"], check=False, cwd="/", **become
+        )
     except PermissionError:
         return False
     return done.returncode == 0

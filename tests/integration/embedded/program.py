@@ -12,7 +12,7 @@ from typing import Any
 USE = """
 import sys
 from pathlib import Path
-from switchyard.embedded import EmbeddedPostgres
+from switchyard.embedded.postgres import EmbeddedPostgres
 from switchyard.errors import SwitchyardError
 postgres = EmbeddedPostgres(Path(sys.argv[1]))
 try:

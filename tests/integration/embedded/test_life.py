@@ -2,29 +2,27 @@
 
 import os
 import shutil
-import signal
 import subprocess
 from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import quote
 
 import psutil
 import psycopg
 import pytest
 
-from switchyard.embedded import EmbeddedPostgres
-from switchyard.embedded.postmaster import found_or_cleared
-from switchyard.embedded.use import alone
+from switchyard.embedded import launcher
+from switchyard.embedded.postgres import EmbeddedPostgres
+from switchyard.embedded.postmaster import clear
 from switchyard.errors import EmbeddedPostgresError
 from tests.integration.embedded.program import user_of
 from tests.waiting import until
 
 
 def family(pid: int) -> list[psutil.Process]:
-    """The keeper, the postmaster and its children."""
+    """The postmaster and its children."""
     postmaster = psutil.Process(pid)
-    keeper = postmaster.parent()
-    assert keeper is not None
-    return [keeper, postmaster, *postmaster.children()]
+    return [postmaster, *postmaster.children()]
 
 
 def kill(processes: list[psutil.Process]) -> None:
@@ -48,38 +46,23 @@ def test_data_survives_stop_and_start(folder: Path) -> None:
         connection.execute("drop table survives")
 
 
-def test_the_last_user_in_a_process_stops_it(folder: Path) -> None:
-    first, second = EmbeddedPostgres(folder), EmbeddedPostgres(folder)
-    first.start()
-    second.start()
-    assert first.pid == second.pid
-    first.stop()
-    first.stop()
-    assert second.running()
-    psycopg.connect(second.url).close()
-    second.stop()
-    assert not second.running()
+def test_one_process_at_a_time_owns_a_folder(folder: Path) -> None:
+    with user_of(folder) as owner:
+        pid = int(owner.says()[1])
+        with pytest.raises(EmbeddedPostgresError, match="another process runs"):
+            EmbeddedPostgres(folder).start()
+        assert not gone(pid)
+        assert owner.leave() == 0
+    with EmbeddedPostgres(folder) as postgres:
+        psycopg.connect(postgres.url).close()
 
 
-def test_another_process_uses_the_same_and_may_leave_first_or_last(folder: Path) -> None:
-    with user_of(folder) as other:
-        state, pid = other.says()
-        assert state == "up"
-        with EmbeddedPostgres(folder) as postgres:
-            assert postgres.pid == int(pid)
-            assert other.leave() == 0
-            assert postgres.running()
-        assert not postgres.running()
-
-
-def test_two_and_more_starts_at_once_make_one_server(place: Path) -> None:
+def test_of_several_starts_at_once_one_works(place: Path) -> None:
     with ExitStack() as stack:
-        users = [stack.enter_context(user_of(place / "pg")) for _ in range(4)]
-        said = [user.says() for user in users]
-        assert len({pid for _, pid in said}) == 1
-        assert {state for state, _ in said} == {"up"}
-        assert [user.leave() for user in users] == [0] * 4
-    assert not EmbeddedPostgres(place / "pg").running()
+        users = [stack.enter_context(user_of(place / "pg")) for _ in range(3)]
+        said = [user.says()[0] for user in users]
+        assert sorted(said) == ["error", "error", "up"]
+        assert users[said.index("up")].leave() == 0
 
 
 def test_a_user_that_is_killed_leaves_no_server_behind(folder: Path) -> None:
@@ -94,7 +77,8 @@ def test_a_user_that_is_killed_leaves_no_server_behind(folder: Path) -> None:
 def test_everything_killed_loses_nothing_that_was_committed(folder: Path) -> None:
     with user_of(folder) as user:
         pid = int(user.says()[1])
-        with psycopg.connect(EmbeddedPostgres(folder).url, autocommit=True) as connection:
+        url = f"postgresql://switchyard@/switchyard?host={quote(str(folder / 'run'), safe='')}"
+        with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("create table committed as select generate_series(1, 1000) as n")
             kill([*family(pid), psutil.Process(user.process.pid)])
     assert (folder / "data" / "postmaster.pid").exists()
@@ -103,25 +87,34 @@ def test_everything_killed_loses_nothing_that_was_committed(folder: Path) -> Non
         connection.execute("drop table committed")
 
 
-def test_a_server_that_died_under_its_user_is_started_again(folder: Path) -> None:
+def test_a_server_that_died_is_started_again_by_the_next_owner(folder: Path) -> None:
     with EmbeddedPostgres(folder) as postgres:
-        kill(family(postgres.pid)[1:])
+        kill(family(postgres.pid))
         assert not postgres.running()
-        with EmbeddedPostgres(folder) as again:
-            psycopg.connect(again.url).close()
-        psycopg.connect(postgres.url).close()
-    assert not postgres.running()
+    with EmbeddedPostgres(folder) as again:
+        psycopg.connect(again.url).close()
 
 
-def test_without_its_keeper_the_server_is_found_and_ended(folder: Path) -> None:
+def test_a_start_right_after_its_owner_was_killed_waits_for_the_old_server(folder: Path) -> None:
     with user_of(folder) as user:
-        pid = int(user.says()[1])
-        kill(family(pid)[:1])
+        old = int(user.says()[1])
         user.kill()
-    assert not gone(pid)
+        with EmbeddedPostgres(folder) as postgres:
+            assert postgres.pid != old
+            psycopg.connect(postgres.url).close()
+
+
+def test_a_server_whose_owner_ended_before_it_was_bound_never_starts(folder: Path) -> None:
+    nobody = subprocess.Popen(["true"])
+    nobody.wait()
+    spec = launcher.Spec(nobody.pid, None, ["/bin/sh", "-c", "echo started"], str(folder))
+    done = subprocess.run(launcher.command(spec), capture_output=True, check=True)
+    assert done.stdout == b""
+
+
+def test_a_signal_from_the_terminal_does_not_reach_the_server(folder: Path) -> None:
     with EmbeddedPostgres(folder) as postgres:
-        assert postgres.pid == pid
-    assert gone(pid)
+        assert os.getsid(postgres.pid) != os.getsid(0)
 
 
 def test_a_pid_that_is_somebody_else_now_is_not_in_the_way(folder: Path) -> None:
@@ -133,15 +126,6 @@ def test_a_pid_that_is_somebody_else_now_is_not_in_the_way(folder: Path) -> None
         psycopg.connect(postgres.url).close()
 
 
-def test_the_keeper_passes_a_stop_on(folder: Path) -> None:
-    """As a service manager does when it ends a whole group of processes."""
-    with EmbeddedPostgres(folder) as postgres:
-        pid = postgres.pid
-        family(pid)[0].send_signal(signal.SIGTERM)
-        until(lambda: gone(pid), 30)
-        assert not (folder / "data" / "postmaster.pid").exists()
-
-
 def test_leftover_backends_are_waited_for_before_the_stale_file_goes(place: Path) -> None:
     """Two servers on one data folder would destroy it."""
     stale = place / "postmaster.pid"
@@ -149,11 +133,11 @@ def test_leftover_backends_are_waited_for_before_the_stale_file_goes(place: Path
     backend_program = shutil.copy(shutil.which("cat") or "", place / "postgres")
     with subprocess.Popen([backend_program], cwd=place, stdin=subprocess.PIPE) as backend:
         with pytest.raises(EmbeddedPostgresError, match="still run on"):
-            found_or_cleared(place.resolve(), within=0.05)
+            clear(place.resolve(), within=0.05)
         assert stale.exists()
         assert backend.stdin is not None
         backend.stdin.close()
-    assert found_or_cleared(place.resolve(), within=5) is None
+    clear(place.resolve(), within=5)
     assert not stale.exists()
 
 
@@ -173,11 +157,6 @@ def test_a_start_that_takes_too_long_says_so_and_leaves_no_server(folder: Path) 
     assert not postgres.running()
 
 
-def test_a_start_waits_only_so_long_for_another(place: Path) -> None:
-    with alone(place / "start.lock", 1), pytest.raises(EmbeddedPostgresError, match="another process"):
-        EmbeddedPostgres(place, within=0.05).start()
-
-
 def test_a_large_log_is_put_aside_at_the_next_start(folder: Path) -> None:
     log = EmbeddedPostgres(folder).log_file
     os.truncate(log, 17 << 20)
@@ -189,5 +168,5 @@ def test_a_large_log_is_put_aside_at_the_next_start(folder: Path) -> None:
 def test_not_started(folder: Path) -> None:
     postgres = EmbeddedPostgres(folder)
     postgres.stop()
-    with pytest.raises(Exception, match="no embedded Postgres runs"):
+    with pytest.raises(Exception, match="is not started"):
         _ = postgres.url

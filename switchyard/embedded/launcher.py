@@ -1,0 +1,45 @@
+"""Becomes the server: another account where asked, bound to the parent, then postgres; imports little.
+
+In this order: a change of account clears the wish to hear of the parent's end, and exec keeps it.
+"""
+
+import os
+import signal
+import sys
+from typing import NamedTuple
+
+from switchyard.process.linux import die_with_parent
+
+# To a postmaster: end in order, without waiting for clients; or as in a crash.
+FAST, IMMEDIATE = signal.SIGINT, signal.SIGQUIT
+
+
+class Spec(NamedTuple):
+    """What to become; the account is None where we are that user already."""
+
+    parent: int
+    account: tuple[int, int, list[int]] | None
+    argv: list[str]
+    folder: str
+
+
+def main(spec: Spec) -> None:
+    """Never returns, unless the parent ended meanwhile."""
+    if spec.account is not None:
+        user, group, groups = spec.account
+        os.setgroups(groups)
+        os.setgid(group)
+        os.setuid(user)
+    os.umask(0o077)
+    os.chdir(spec.folder)
+    if die_with_parent(spec.parent, FAST):
+        os.execv(spec.argv[0], spec.argv)  # noqa: S606 - no shell is the point
+
+
+def command(spec: Spec) -> list[str]:
+    """How to start it, whatever Python's environment says."""
+    path = [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - the empty entry too
+    code = (
+        f"import sys; sys.path[:] = {path!r}; from {__name__} import Spec, main; main(Spec(*{tuple(spec)!r}))"
+    )
+    return [sys.executable, "-I", "-c", code]
