@@ -128,7 +128,9 @@ class Caboose:
         health = self._config.caboose.health
         if health.port is None:
             return _Silent()
-        return HealthServer(health.host, health.port, self._live, self._ready, self._metrics.registry)
+        return HealthServer(
+            "caboose", health.host, health.port, self._live, self._ready, self._metrics.registry
+        )
 
     def _live(self) -> bool:
         return all(runner.alive() for runner in self._runners)

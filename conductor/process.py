@@ -103,7 +103,9 @@ class ConductorProcess:
         health = self._config.conductor.health
         if health.port is None:
             return nullcontext()
-        return HealthServer(health.host, health.port, self.alive, self.ready, self._metrics.registry)
+        return HealthServer(
+            "conductor", health.host, health.port, self.alive, self.ready, self._metrics.registry
+        )
 
     def _served_names(self, config: Config) -> list[str]:
         unknown = sorted(self._only - set(config.actions))

@@ -28,7 +28,7 @@ class Settings:
     """Seconds that one look at the queue waits; a stop waits for it too."""
     visibility: int = 60
     """Seconds a message stays hidden after its worker died; extended while it works."""
-    health_host: str = "0.0.0.0"  # noqa: S104 - the platform's checks come from outside the container
+    health_host: str = "127.0.0.1"
     health_port: int = 8085
     heartbeat_timeout: float = 120.0
     task_buffer: float = 1.5

@@ -1,6 +1,7 @@
 """`switchyard up`: everything on one machine, with a sample assessment from submit to delivered callbacks."""
 
 import contextlib
+import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -49,6 +50,7 @@ def up(
 
     Example: switchyard up --once
     """
+    os.umask(0o077)  # what is stored, logged and delivered is nobody else's to read
     results: Results | None = None
     with _explained(folder), ExitStack() as stack:
         place = prepare(folder)

@@ -39,7 +39,5 @@ def main(spec: Spec) -> None:
 def command(spec: Spec) -> list[str]:
     """How to start it, whatever Python's environment says."""
     path = [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - the empty entry too
-    code = (
-        f"import sys; sys.path[:] = {path!r}; from {__name__} import Spec, main; main(Spec(*{tuple(spec)!r}))"
-    )
-    return [sys.executable, "-I", "-c", code]
+    become = f"from {__name__} import Spec, main; main(Spec(*{tuple(spec)!r}))"
+    return [sys.executable, "-I", "-c", f"import sys; sys.path[:] = {path!r}; {become}"]

@@ -35,7 +35,10 @@ log = get_logger(__name__)
 class HealthServer:
     """Listens from `start()` to `stop()`; with port 0 the system picks one, see `port`."""
 
-    def __init__(self, host: str, port: int, live: Live, ready: Ready, registry: CollectorRegistry) -> None:
+    def __init__(
+        self, program: str, host: str, port: int, live: Live, ready: Ready, registry: CollectorRegistry
+    ) -> None:
+        self._program = program
         self.host = host
         self.port = port
         self._live, self._ready, self._registry = live, ready, registry
@@ -61,7 +64,7 @@ class HealthServer:
             await web.TCPSite(self._runner, self.host, self.port).start()
         except OSError as failure:
             await self._runner.cleanup()
-            raise _explained(failure, self.host, self.port) from failure
+            raise _explained(failure, self._program, self.host, self.port) from failure
         self.port = self._runner.addresses[0][1]
         log.info("health server listens", host=self.host, port=self.port)
 
@@ -101,10 +104,13 @@ def _answer(good: bool, body: Mapping[str, object]) -> web.Response:
     return web.json_response(body, status=status, headers={"Cache-Control": "no-store"})
 
 
-def _explained(failure: OSError, host: str, port: int) -> ConfigError:
+def _explained(failure: OSError, program: str, host: str, port: int) -> ConfigError:
     where = f"the health server cannot listen on {host}:{port}"
     if failure.errno == errno.EADDRINUSE:
-        return AddressInUse(f"{where}: another process has this port; stop it or choose another port")
+        return AddressInUse(
+            f"{where}: another process has this port; stop it, choose another port, "
+            f"or let the system choose one with SWITCHYARD_{program.upper()}__HEALTH__PORT=0"
+        )
     if failure.errno == errno.EACCES:
         return ConfigError(f"{where}: no permission; ports below 1024 need privileges")
     # Since Python 3.13 asyncio reports an address that is not available on this machine without its errno.

@@ -5,7 +5,9 @@ import fcntl
 import json
 import os
 import re
+import shlex
 import socket
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,12 +72,29 @@ class Folder:
 
 
 def prepare(path: Path) -> Folder:
-    """The folder, made where it is not there."""
+    """The folder, made where it is not there; what is in it is for this user alone."""
     folder = Folder(path.expanduser().resolve())
-    for part in (folder.path, folder.logs, folder.deliveries, folder.store):
-        part.mkdir(parents=True, exist_ok=True)
+    folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for part in (folder.path, folder.config, folder.secret):
+        _refuse_others(part)
+    for part in (folder.logs, folder.deliveries, folder.store):
+        part.mkdir(mode=0o700, exist_ok=True)
+        part.chmod(0o700)
     _secret(folder)
     return folder
+
+
+def _refuse_others(path: Path) -> None:
+    """The configuration names commands to run: it must be ours, or root's, and nobody else's to change."""
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return
+    if status.st_uid not in (os.geteuid(), 0) or stat.S_ISLNK(status.st_mode):
+        raise ConfigError(f"{path} belongs to another user: choose another folder with --folder")
+    if status.st_mode & 0o022:
+        command = f"chmod go-w {shlex.quote(str(path))}"
+        raise ConfigError(f"others may write to {path}: run `{command}` if it is yours")
 
 
 @contextmanager

@@ -9,16 +9,18 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import time
 from pathlib import Path
 
 from aiohttp import web
 
 MOST_SKEW = 300
+_TIMESTAMP = re.compile(r"[0-9]{1,12}")
 
 
 class Receiver:
-    """Answers 204 to what is signed, 401 to what is not; a delivery that comes twice is kept once."""
+    """Answers 204 to what is signed, 401 to what is not; a delivery that comes twice is stored once."""
 
     def __init__(self, folder: Path, secret: str) -> None:
         self._folder = folder
@@ -29,25 +31,30 @@ class Receiver:
         delivery = request.headers.get("webhook-id", "")
         if not self._signed(request, delivery, body):
             return web.json_response({"error": "the signature does not fit"}, status=401)
+        try:
+            document = json.loads(body)
+        except (ValueError, RecursionError):
+            return web.json_response({"error": "the body is not JSON"}, status=400)
         headers = {
             name: value
             for name, value in request.headers.items()
             if name.lower().startswith(("webhook-", "x-"))
         }
-        self._keep(delivery, {"received_at": time.time(), "headers": headers, "body": json.loads(body)})
+        self._keep(delivery, {"received_at": time.time(), "headers": headers, "body": document})
         return web.Response(status=204)
 
     def _signed(self, request: web.Request, delivery: str, body: bytes) -> bool:
         at = request.headers.get("webhook-timestamp", "")
-        if not at.isdigit() or abs(time.time() - int(at)) > MOST_SKEW:
+        if not _TIMESTAMP.fullmatch(at) or abs(time.time() - int(at)) > MOST_SKEW:
             return False
-        told = hmac.new(self._key, f"{delivery}.{at}.".encode() + body, hashlib.sha256).digest()
-        expected = "v1," + base64.b64encode(told).decode()
-        given = request.headers.get("webhook-signature", "").split(" ")
+        signed = f"{delivery}.{at}.".encode("utf-8", "surrogateescape") + body
+        expected = b"v1," + base64.b64encode(hmac.new(self._key, signed, hashlib.sha256).digest())
+        # As bytes: a header may hold anything, and compare_digest takes text of ASCII only.
+        given = request.headers.get("webhook-signature", "").encode("utf-8", "surrogateescape").split(b" ")
         return any(hmac.compare_digest(expected, signature) for signature in given)
 
     def _keep(self, delivery: str, content: object) -> None:
-        name = "".join(c for c in delivery if c.isalnum() or c in "-_")[:100]
+        name = re.sub(r"[^A-Za-z0-9_-]", "", delivery)[:100]
         draft = self._folder / f".{name}.{os.getpid()}"
         draft.write_text(json.dumps(content, indent=2))
         draft.rename(self._folder / f"{name}.json")

@@ -18,7 +18,7 @@ async def good() -> Mapping[str, bool | str]:
 
 
 def server(*, live: bool = True, ready: Ready = good, port: int = 0) -> HealthServer:
-    return HealthServer("127.0.0.1", port, lambda: live, ready, Metrics("test").registry)
+    return HealthServer("conductor", "127.0.0.1", port, lambda: live, ready, Metrics("test").registry)
 
 
 async def get(server: HealthServer, path: str) -> tuple[int, str]:
@@ -86,7 +86,7 @@ async def test_metrics() -> None:
     metrics.counter("claims", "Claims", ["action"]).labels("webhook").inc(3)
     metrics.gauge("queue_depth", "Depth").set(7)
     metrics.histogram("dispatch_seconds", "Seconds").observe(0.2)
-    async with HealthServer("127.0.0.1", 0, lambda: True, good, metrics.registry) as up:
+    async with HealthServer("conductor", "127.0.0.1", 0, lambda: True, good, metrics.registry) as up:
         status, body = await get(up, "/metrics")
     assert status == 200
     assert 'switchyard_conductor_claims_total{action="webhook"} 3.0' in body
@@ -111,8 +111,14 @@ async def test_a_port_in_use_is_said() -> None:
     assert caught.value.exit_code is Exit.CONFIG
 
 
+async def test_newuser_23_a_port_in_use_names_the_variable_that_helps() -> None:
+    async with server() as first:
+        with pytest.raises(AddressInUse, match="SWITCHYARD_CONDUCTOR__HEALTH__PORT=0"):
+            await server(port=first.port).start()
+
+
 async def test_an_address_that_is_not_here() -> None:
-    away = HealthServer("192.0.2.1", 0, lambda: True, good, Metrics("x").registry)
+    away = HealthServer("conductor", "192.0.2.1", 0, lambda: True, good, Metrics("x").registry)
     with pytest.raises(ConfigError, match="no such address"):
         await away.start()
 
@@ -133,7 +139,7 @@ async def test_two_after_each_other_get_the_same_port() -> None:
 )
 def test_what_the_machine_refuses_is_explained(number: int, says: str) -> None:
     """As root, which these tests may be, no port is refused."""
-    told = health._explained(OSError(number, "x"), "127.0.0.1", 80)
+    told = health._explained(OSError(number, "x"), "conductor", "127.0.0.1", 80)
     assert (type(told), str(told)) == (
         ConfigError,
         f"the health server cannot listen on 127.0.0.1:80: {says}",

@@ -74,6 +74,10 @@ def test_the_other_probes() -> None:
     assert 'switchyard_assessment_jobs_total{outcome="done"} 3.0' in body
 
 
+def test_the_default_address_is_loopback_as_documented() -> None:
+    assert Settings().health_host == "127.0.0.1"
+
+
 def settings(port: int, host: str = "127.0.0.1") -> Settings:
     return Settings(health_host=host, health_port=port)
 
