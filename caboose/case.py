@@ -17,12 +17,12 @@ class NextStep(Enum):
     ACKNOWLEDGE = "acknowledge"  # nothing to write: the ledger knows it already
     WRITE = "write"  # an event that does not end the run
     NOTE = "note"  # progress of a thread that is RUNNING already: an INFO event
-    LATER = "later"  # conductor has not recorded the handover yet, and its event would replace ours
+    LATER = "later"  # conductor has not recorded the handover yet
     COMPLETE = "complete"  # archive, record, call back, forget
-    FORGET = "forget"  # archive and forget: its end is recorded already, or it has no thread
+    FORGET = "forget"  # archive and forget: its end is recorded already; without a thread, only forget
     STOP = "stop"  # it runs, and its action ended
     LOOK = "look"  # it runs though its end is recorded: old news, or started again under the same name
-    REPORT = "report"  # it is of a run that does not exist
+    REPORT = "report"  # it is of a run that does not exist, or of an action that the source does not serve
 
 
 @dataclass(slots=True, eq=False)
@@ -35,12 +35,17 @@ class Case:
 
     seen: Seen
     thread: Thread | None = None
-    step: NextStep = NextStep.ACKNOWLEDGE
+    step: NextStep | None = None  # None: its thread was not looked up yet
     end: Observation | None = None  # once archived: the end to record, FAILED where its output is unusable
     output: Any = None
     large: bool = False  # there is an output, too large to be held in memory with the others
     retry_in: float = SOON
+    aside: bool = False  # it waits for something of its own, and must not hold up what comes after it
     finished: bool = False
+
+    def set_aside(self, seconds: float) -> None:
+        """Try it again later, apart from the others."""
+        self.aside, self.retry_in = True, seconds
 
     @property
     def observation(self) -> Observation:

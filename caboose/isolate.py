@@ -1,13 +1,24 @@
-"""One bad case delays only itself: a batch that fails as a whole is retried case by case.
+"""One bad case delays only itself.
 
-Well-behaved work does not pay for this: one by one happens only after the whole batch failed. What is not
-about any case (the database is away, the configuration cannot be used, another caboose leads) is raised.
+A batch that fails as a whole is retried case by case, and the case that fails alone is set aside. A batch
+that waits for a row that somebody else has locked is written without the locked rows, which one statement
+finds. Well-behaved work does not pay for this: both happen only after the whole batch failed.
+
+What is not about any case (the database is away, the configuration cannot be used, another caboose leads) is
+raised.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+from uuid import UUID
 
-from caboose.case import Case
+from caboose.case import SOON, Case
+from caboose.queries import Queries
+from caboose.session import RowBusy
 from switchyard.errors import ConfigError, DatabaseUnavailable, Transient
+
+T = TypeVar("T")
+Failed = Callable[[Case, Exception], Awaitable[None]]
 
 
 class NotLeader(Transient):
@@ -21,9 +32,7 @@ NOT_ABOUT_A_CASE = (DatabaseUnavailable, ConfigError, NotLeader)
 
 
 async def one_by_one(
-    step: Callable[[Sequence[Case]], Awaitable[None]],
-    cases: Sequence[Case],
-    failed: Callable[[Case, Exception], Awaitable[None]],
+    step: Callable[[Sequence[Case]], Awaitable[None]], cases: Sequence[Case], failed: Failed
 ) -> None:
     """Run a step for all cases; where that fails, for each, and hand those that fail alone to `failed`."""
     if not cases:
@@ -38,3 +47,36 @@ async def one_by_one(
             return
         for case in cases:
             await one_by_one(step, [case], failed)
+
+
+async def without_locked(
+    queries: Queries,
+    step: Callable[[Sequence[T]], Awaitable[None]],
+    items: Sequence[T],
+    uuid_of: Callable[[T], UUID],
+) -> list[T]:
+    """Run a step that writes threads; those that were written, without the ones that somebody has locked."""
+    try:
+        await step(items)
+        return list(items)
+    except RowBusy:
+        pass
+    try:
+        async with queries.transaction():
+            free = await queries.lock_free([uuid_of(item) for item in items])
+            unlocked = [item for item in items if uuid_of(item) in free]
+            if unlocked:
+                await step(unlocked)
+    except RowBusy:
+        return []
+    return unlocked
+
+
+async def cases_without_locked(
+    queries: Queries, step: Callable[[Sequence[Case]], Awaitable[None]], cases: Sequence[Case]
+) -> list[Case]:
+    """The same for cases: those whose thread somebody has locked are set aside."""
+    written = await without_locked(queries, step, cases, lambda case: case.observation.uuid)
+    for case in set(cases).difference(written):
+        case.set_aside(SOON)
+    return written

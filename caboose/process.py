@@ -59,6 +59,7 @@ class Caboose:
             for served in self._served:
                 await served.source.start()
                 stack.push_async_callback(served.source.close)
+            stack.callback(self._services.close)
             self._wire()
             for queries in self._all_queries:
                 stack.push_async_callback(queries.close)
@@ -80,7 +81,8 @@ class Caboose:
         for served in self._served:
             intake = Intake(served.source, 2 * self._config.caboose.batch)
             name = served.source.name
-            completer = Completer(served.source, intake, self._queries(f"complete {name}"), self._services)
+            queries = self._queries(f"complete {name}")
+            completer = Completer(served.source, served.names, intake, queries, self._services)
             intake.on_arrival = self._runner(completer).wake
             self._listener(intake)
             self._runner(self._reconcile(served, intake))

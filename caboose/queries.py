@@ -1,6 +1,7 @@
 """Caboose's queries: each method runs one named query of `caboose.sql`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -8,7 +9,23 @@ from caboose.rows import Due, Ended, Event, OpenExecution, Overdue, Planned, Thr
 from caboose.session import Session
 from switchyard.ledger import clean
 from switchyard.sources import Beat, Observation
-from switchyard.status import Status
+
+START = UUID(int=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of a sweep to read next."""
+
+    skip: Sequence[str]  # action names
+    buckets: Sequence[int]
+    limit: int
+    after: UUID = START
+
+    def values(self) -> dict[str, Any]:
+        """As parameters of a query."""
+        skip, buckets = list(self.skip), list(self.buckets)
+        return {"skip": skip, "buckets": buckets, "limit": self.limit, "after": self.after}
 
 
 class Queries(Session):
@@ -37,6 +54,10 @@ class Queries(Session):
         }
         await self.dicts("insert_events", values)
 
+    async def lock_free(self, uuids: Sequence[UUID]) -> set[UUID]:
+        """Lock those of these threads that nobody else has locked, until the transaction ends."""
+        return {row["action_uuid"] for row in await self.dicts("lock_free", {"uuids": list(uuids)})}
+
     async def open_at(self, runs: Mapping[UUID, int]) -> set[UUID]:
         """Which of these are open at that run; certain for threads that this transaction has locked."""
         return await self._uuids("open_at", runs)
@@ -47,13 +68,16 @@ class Queries(Session):
 
     async def ended(self, uuids: Sequence[UUID]) -> list[Ended]:
         """The ends of these threads."""
-        rows = await self.dicts("ended", {"uuids": list(uuids)})
-        return [Ended(**{**row, "status": Status(row["status"])}) for row in rows]
+        return await self.rows(Ended, "ended", {"uuids": list(uuids)})
 
-    async def due(self, not_ours: Sequence[str], buckets: Sequence[int], limit: int) -> list[Due]:
-        """Ends whose callbacks are due, oldest first."""
-        values = {"not_ours": list(not_ours), "buckets": list(buckets), "limit": limit}
-        return await self.rows(Due, "due", values)
+    async def due(self, page: "Page", workflows: Sequence[str]) -> list[Due]:
+        """A page of ends whose callbacks are due, oldest first; only of these workflows, or of none."""
+        return await self.rows(Due, "due", {**page.values(), "workflows": list(workflows)})
+
+    async def unknown_workflows(self, page: "Page", workflows: Sequence[str]) -> dict[str, int]:
+        """Workflows of due ends that are not among these, with the number of their ends."""
+        rows = await self.dicts("unknown_workflows", {**page.values(), "workflows": list(workflows)})
+        return {row["workflow"]: row["ends"] for row in rows}
 
     async def insert_callbacks(self, parents: Sequence[tuple[Ended, Planned]]) -> dict[UUID, bool]:
         """Insert those that do not exist yet; for each inserted one, whether its parameters fit."""
@@ -75,17 +99,9 @@ class Queries(Session):
             row["action_uuid"]: not (asked[row["action_uuid"]] and row["without_parameters"]) for row in rows
         }
 
-    async def overdue(
-        self, limits: Mapping[str, float], not_ours: Sequence[str], buckets: Sequence[int], limit: int
-    ) -> list[Overdue]:
-        """Workflows past their timeout."""
-        values = {
-            "workflows": list(limits),
-            "seconds": list(limits.values()),
-            "not_ours": list(not_ours),
-            "buckets": list(buckets),
-            "limit": limit,
-        }
+    async def overdue(self, page: "Page", limits: Mapping[str, float]) -> list[Overdue]:
+        """A page of workflows past their timeout."""
+        values = {**page.values(), "workflows": list(limits), "seconds": list(limits.values())}
         return await self.rows(Overdue, "overdue", values)
 
     async def open_executions(self, names: Sequence[str], after: UUID, limit: int) -> list[OpenExecution]:
@@ -119,17 +135,18 @@ class Queries(Session):
         values = {"kind": kind, "subject": clean.text(subject), "reason": clean.text(reason)}
         await self.dicts("resolve", values)
 
-    async def record_worker(self, worker: UUID, beat: Beat) -> None:
-        """Record a heartbeat of an assessment worker, or its end."""
+    async def record_worker(self, worker: UUID, beat: Beat, action_name: str | None) -> bool:
+        """Record a heartbeat of an assessment worker, or its end; False: the row is of another program."""
         values = {
             "worker": worker,
+            "action_name": action_name,
             "host": clean.text(beat.worker, 200),
             "done": beat.done,
             "failed": beat.failed,
             "rate": beat.rate,
             "ended": beat.event == "ended",
         }
-        await self.dicts("record_worker", values)
+        return bool(await self.dicts("record_worker", values))
 
     async def change(self, name: str, values: Mapping[str, Any]) -> int:
         """Run one named statement that changes rows; how many it returned."""

@@ -1,6 +1,6 @@
 """The rows that caboose reads from the ledger, and those that it writes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -23,6 +23,7 @@ class Thread:
     action_name: str
     workflow: str | None
     correlation_id: str | None
+    slow_callbacks: bool  # its own callbacks may have JSONPaths that take long
     recorded: bool  # the observed end of the observed run is in the ledger already
     any_end_recorded: bool  # some end of the observed run is
 
@@ -59,8 +60,12 @@ class Ended:
     correlation_id: str | None
     started_at: datetime | None
     ended_at: datetime
-    parameters: Mapping[str, Any]
-    own_callbacks: Sequence[Any]  # as the submitter wrote them: anything at all
+    callbacks_at: datetime  # in the uuids of its callbacks: ended_at, or now where its partition was dropped
+    parameters: str  # JSON text, which Python may be unable to decode
+    own_callbacks: str | None  # JSON text, as the submitter wrote it
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", Status(self.status))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,7 @@ class Planned:
     priority: int
     parameters: Mapping[str, Any]
     invalid: str | None = None
+    size: int = 0  # of the parameters, about
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,29 @@
 Advisory locks that a lost connection held are released by the server.
 """
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
+import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import AsyncRowFactory, class_row, dict_row
 
+from switchyard.errors import ConfigError, DatabaseUnavailable, Transient
 from switchyard.ledger.connect import connect
-from switchyard.ledger.errors import unavailable
+from switchyard.ledger.errors import is_blocked, translated
 from switchyard.ledger.queries import query
 
 Row = TypeVar("Row")
+
+# Short: a row that somebody else has locked delays only itself, and is tried again.
+LOCK_TIMEOUT = "500ms"
+# Users may have triggers on these tables: whatever one raises is about a row, not about the schema.
+_WRITES = frozenset({"insert_events", "insert_callbacks", "callbacks_made"})
+
+
+class RowBusy(Transient):
+    """Somebody else holds a row, or a statement took too long; the connection is fine."""
 
 
 class Session:
@@ -34,7 +45,7 @@ class Session:
     async def transaction(self) -> AsyncIterator[None]:
         """Everything inside commits or rolls back together."""
         connection = await self._open()
-        with unavailable():
+        with _ours():
             async with connection.transaction():
                 yield
 
@@ -50,14 +61,16 @@ class Session:
         self, factory: AsyncRowFactory[Row], name: str, values: Mapping[str, Any]
     ) -> list[Row]:
         connection = await self._open()
-        with unavailable():
+        with _ours(writes=name in _WRITES):
             async with connection.cursor(row_factory=factory) as cursor:
                 await cursor.execute(query("caboose", name), values)
                 return await cursor.fetchall() if cursor.description else []
 
     async def _open(self) -> AsyncConnection[Any]:
         if self._connection is None or self._connection.closed:
-            self._connection = await connect(self._url, application_name=self._name)
+            self._connection = await connect(
+                self._url, application_name=self._name, lock_timeout=LOCK_TIMEOUT
+            )
         return self._connection
 
     @asynccontextmanager
@@ -68,3 +81,17 @@ class Session:
         except BaseException:
             await self.close()
             raise
+
+
+@contextmanager
+def _ours(*, writes: bool = True) -> Iterator[None]:
+    """Errors of the server, or of locks, become ours; what it refuses for its content stays psycopg's."""
+    try:
+        yield
+    except psycopg.Error as error:
+        ours = translated(error)
+        if is_blocked(error):
+            raise RowBusy(str(ours)) from error
+        if isinstance(ours, DatabaseUnavailable) or (isinstance(ours, ConfigError) and not writes):
+            raise ours from error
+        raise

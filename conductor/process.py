@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
+from conductor.dispatch.threads import ThreadsPerName
 from conductor.maintenance.config_watch import ConfigWatch
 from conductor.maintenance.lost_workers import LostWorkers
 from conductor.maintenance.own_session import OwnSession
@@ -65,6 +66,7 @@ class ConductorProcess:
 
     async def run(self) -> None:
         """Until `stop()`; raises what makes it impossible to go on."""
+        asyncio.get_running_loop().set_default_executor(ThreadsPerName())
         url = self._config.database.conninfo()
         await refuse_pooling(url)
         own = OwnSession(url)
@@ -80,6 +82,7 @@ class ConductorProcess:
 
     async def once(self) -> None:
         """One pass over what is due: every name until nothing more of it is."""
+        asyncio.get_running_loop().set_default_executor(ThreadsPerName())
         await refuse_pooling(self._config.database.conninfo())
         await self._start(self._config, self._served_names(self._config), once=True)
         try:

@@ -38,7 +38,7 @@ class Reporter:
 
     def of_itself(self, event: str, state: State) -> None:
         """started, beat or ended; one that gets lost is made good by the next."""
-        minutes = max((time.monotonic() - self._started) / 60, 1 / 60)
+        seconds = max(time.monotonic() - self._started, 1.0)
         self._said += 1
         body = {
             "worker": self.worker,
@@ -46,7 +46,7 @@ class Reporter:
             "event": event,
             "done": state.done,
             "failed": state.failed,
-            "rate": round(state.done / minutes, 3),
+            "rate": round((state.done + state.failed) / seconds, 6),
         }
         self.try_send(body, None, self.worker, f"{self.worker}-{self._said}")
 

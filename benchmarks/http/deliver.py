@@ -16,40 +16,52 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from types import SimpleNamespace
+from typing import cast
 from uuid import uuid4
 
 from benchmarks.http.bare import Turn, bare_loop, receiver
 from benchmarks.http.webhook import CORRELATION, ENVIRONMENT, PARAMETERS, PARTNER, action
-from conductor.dispatch.flights import Flights
-from conductor.dispatch.landed import Landed
+from conductor.action import ClaimedAction
+from conductor.dispatch.pipeline import Pipeline
+from conductor.limits.served_name import ServedName
+from conductor.metrics import ConductorMetrics
+from conductor.registry import Registration
+from conductor.session.session import Session
 from switchyard.backends.http.handler import HttpHandler
 from switchyard.backends.http.model import HttpAction
-from switchyard.handlers import HandlerContext, Success, Work
+from switchyard.handlers import HandlerContext, Work
 from switchyard.store import open_store
 
 IN_FLIGHT = 50
 
 
-async def timed(count: int, handler: HttpHandler) -> Turn:
+async def timed(count: int, handler: HttpHandler, configured: HttpAction) -> Turn:
     """Deliver `count`, IN_FLIGHT at once; the actions are there before the clock starts."""
     left = [work() for _ in range(count)]
-    landed = asyncio.Event()
-    flights = Flights(handler, 30.0, landed.set)
+    ended = asyncio.Event()
+    served = ServedName("webhook", configured, handler, ConductorMetrics())
+    pipeline = Pipeline(cast("Session", None), served, cast("Registration", None), IN_FLIGHT, ended.set)
+    table = pipeline.table
     began, cpu = time.perf_counter(), time.process_time()
-    while left or len(flights):
-        while left and len(flights) < IN_FLIGHT:
-            flights.start(left.pop(), 0)
-        await landed.wait()
-        landed.clear()
-        check(flights.collect())
+    while left or len(table):
+        while left and len(table) < IN_FLIGHT:
+            one = left.pop()
+            claimed = ClaimedAction(one.uuid, 1, 1, 0, one)
+            table.add([claimed])
+            pipeline.run([claimed])
+        await ended.wait()
+        ended.clear()
+        done = table.take(decided=True, blocked=False)
+        check(done)
+        table.remove(done)
     return Turn(count / (time.perf_counter() - began), (time.process_time() - cpu) / count * 1e6)
 
 
-def check(landed: Sequence[Landed]) -> None:
+def check(actions: Sequence[ClaimedAction]) -> None:
     """Every delivery succeeded and has its transcript."""
-    for one in landed:
-        assert isinstance(one.outcome, Success), one.outcome
-        assert "transcript" in one.outcome.detail, one.outcome
+    for one in actions:
+        assert one.event.status == "SUCCESSFUL", one.event
+        assert '"transcript"' in (one.event.detail or ""), one.event
 
 
 # What a deployment would have beside the defaults.
@@ -74,9 +86,12 @@ async def measure(rounds: int, count: int) -> dict[str, object]:
             config = SimpleNamespace(correlation_header="x-cdp-request-id")
             context = HandlerContext(config, open_store(f"file://{folder}"), {"partner": PARTNER})
             written = {**action(url, IN_FLIGHT), "responses": RESPONSES}
-            handler = HttpHandler("webhook", HttpAction.model_validate(written), context)
+            configured = HttpAction.model_validate(written)
+            handler = HttpHandler("webhook", configured, context)
             await handler.start()
-            turns = [(await bare.post(count), await timed(count, handler)) for _ in range(rounds + 1)]
+            turns = [
+                (await bare.post(count), await timed(count, handler, configured)) for _ in range(rounds + 1)
+            ]
             await handler.close()
     return report(turns[1:])  # the first warms up
 

@@ -19,7 +19,8 @@ import psycopg
 
 from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server
-from conductor.worker.wakeup import Bell, Look
+from conductor.claim.claim import Look
+from conductor.worker.wakeup import Bell
 from switchyard.ledger import migrate
 from tests.parts.postgres import Server
 

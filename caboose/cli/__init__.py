@@ -1,12 +1,8 @@
 """The `caboose` command."""
 
-from switchyard.cli.program import Command, program, run
+from switchyard.cli.program import program, run
 
-COMMANDS = {
-    "run": Command(
-        "caboose.cli.run:run", "Run until SIGTERM or SIGINT; SIGHUP reads the configuration again."
-    ),
-}
+COMMANDS = {"run": "caboose.cli.run:run"}
 
 app = program("caboose", "Brings workflow states back: archives, records, calls back, cleans up.", COMMANDS)
 

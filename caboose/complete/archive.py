@@ -12,11 +12,13 @@ from typing import Any
 from caboose.case import LATER, SOON, Case
 from caboose.complete.output import Outputs
 from caboose.inbox import Inbox
+from caboose.isolate import NOT_ABOUT_A_CASE, Failed
 from caboose.metrics import CabooseMetrics
 from switchyard.config.config import Config
 from switchyard.config.schemas import JsonSchema
-from switchyard.errors import StoreError, SwitchyardError
+from switchyard.errors import StoreError, Transient
 from switchyard.places import Places
+from switchyard.process.bounded.pool import Pool
 from switchyard.process.log import bound, get_logger
 from switchyard.sources import Observation, Source
 from switchyard.store import Store
@@ -27,9 +29,9 @@ log = get_logger(__name__)
 class Archive:
     """Writes executions to the store; shared by all sources."""
 
-    def __init__(self, store: Store, config: Config, metrics: CabooseMetrics) -> None:
+    def __init__(self, store: Store, config: Config, metrics: CabooseMetrics, pool: Pool) -> None:
         self.store = store
-        self.outputs = Outputs(store, config.caboose.max_output)
+        self.outputs = Outputs(store, config.caboose.max_output, pool)
         self._workflows = config.workflows
         self._seconds = metrics.archive_seconds
 
@@ -37,15 +39,15 @@ class Archive:
         """Write what there is, then read and check the output. Raises StoreError where the store refuses."""
         seen = case.observation
         with self._seconds.time():
-            log_bytes = await source.log(seen)
+            log_bytes = await _log_of(source, seen)
             await asyncio.to_thread(self._write, seen, log_bytes)
-        checked = await asyncio.to_thread(self.outputs.check, seen, self._schema(case))
+        checked = await self.outputs.check(seen, self._schema(case))
         case.end, case.output, case.large = checked.end, checked.output, checked.large
 
     async def output_of(self, case: Case) -> Any:
         """The output of a case that was too large to be held with those of its batch."""
         places = Places(case.archived.uuid, case.archived.run)
-        return await asyncio.to_thread(self.outputs.read, places)
+        return await self.outputs.read(places)
 
     def _write(self, seen: Observation, log_bytes: bytes | None) -> None:
         places = Places(seen.uuid, seen.run)
@@ -64,10 +66,11 @@ class Archive:
 class Archiver:
     """Archives one source's batches, and reports a store that refuses them."""
 
-    def __init__(self, source: Source, archive: Archive, inbox: Inbox) -> None:
+    def __init__(self, source: Source, archive: Archive, inbox: Inbox, failed: Failed) -> None:
         self._source = source
         self._archive = archive
         self._inbox = inbox
+        self._failed = failed
         self._failures = 0
         self._resolve = True  # an earlier caboose may have reported the store
 
@@ -94,6 +97,20 @@ class Archiver:
                 store = self._archive.store.url
                 log.warning("could not archive", source=self._source.name, error=str(error))
                 await self._inbox.add("archive", store, f"executions cannot be archived: {error}", store)
-            except SwitchyardError as error:
-                case.retry_in = SOON
+            except NOT_ABOUT_A_CASE:
+                raise
+            except Transient as error:
+                case.set_aside(SOON)
                 log.warning("could not archive", source=self._source.name, error=str(error))
+            except Exception as error:  # noqa: BLE001 - whatever one execution has, it is its own
+                await self._failed(case, error)
+
+
+async def _log_of(source: Source, seen: Observation) -> bytes | None:
+    """A log that cannot be read does not keep an end from being recorded."""
+    try:
+        return await source.log(seen)
+    except Transient:
+        raise
+    except Exception as error:  # noqa: BLE001 - a stranger's file, in whatever state
+        return f"the log could not be read: {error}\n".encode(errors="replace")

@@ -3,24 +3,30 @@
 `callbacks_made` gives a thread's callbacks to exactly one transaction, ever: ours, or that of whoever
 recorded another end. A crash before the commit leaves nothing, a replay after it finds the flag cleared,
 and because a callback's uuid is derived from its end, even a second insert would change nothing.
+
+How many callbacks an end may have, and how large they may be together, is limited: an action of 100 KB could
+otherwise make gigabytes. What exceeds a limit becomes one INVALID action, which the inbox shows.
 """
 
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import islice
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from caboose.complete.plan import plan
+from caboose.complete.paths import find, is_cheap
+from caboose.complete.plan import Candidate, document_of, invalid, own_callbacks, plan
+from caboose.complete.size import Sizes
 from caboose.queries import Queries
 from caboose.rows import Ended, Event, Planned
 from switchyard.config.callbacks import Callback
 from switchyard.config.config import Config
+from switchyard.ledger.jsonb import LARGEST
 from switchyard.places import STORED, parameters_key
 from switchyard.process import tracing
+from switchyard.process.bounded.pool import Pool
 from switchyard.status import Status
 from switchyard.store import Store
 
@@ -28,17 +34,42 @@ Pair = tuple[Ended, Planned]
 Run = tuple[UUID, int]
 
 CHUNK = 500
+CHUNK_BYTES = 4 * 2**20
 # The ledger's limit is 1 MiB of binary JSON, which can be seven times its text (a list of small numbers).
 LARGEST_CHAINED = 128 * 1024
 TOO_LARGE = "its parameters are larger than the 1 MiB that an action may have"
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the callbacks of one end may cost."""
+
+    most: int
+    largest: int  # bytes, of all of them
+    seconds: float  # CPU time for their JSONPaths
+
+
+# An action's own callbacks are a stranger's.
+OWN = Limits(1_000, 8 * 2**20, 0.5)
+
+
 class Callbacks:
     """The callbacks that the configuration, or the action itself, has for an end."""
 
-    def __init__(self, config: Config, store: Store) -> None:
+    def __init__(self, config: Config, store: Store, pool: Pool) -> None:
         self._workflows = config.workflows
+        self._configured = Limits(config.caboose.max_callbacks, config.caboose.max_callback_bytes, 5.0)
         self._store = store
+        self._pool = pool
+
+    def knows(self, workflow: str | None) -> bool:
+        """Whether the configuration has it; callbacks of other workflows stay due until it does."""
+        return workflow is None or workflow in self._workflows
+
+    @property
+    def workflows(self) -> Sequence[str]:
+        """The workflows that are known."""
+        return list(self._workflows)
 
     async def insert(
         self, queries: Queries, runs: Mapping[UUID, int], outputs: Mapping[Run, Any]
@@ -47,16 +78,54 @@ class Callbacks:
         ours = await queries.callbacks_made(runs)
         if not ours:
             return []
-        ends = await queries.ended(sorted(ours))
-        for chunk in _chunks(self._planned(ends, outputs)):
-            await _insert(queries, [(ended, await self._by_reference(each)) for ended, each in chunk])
+        chunk: list[Pair] = []
+        size = 0
+        for ended in await queries.ended(sorted(ours)):
+            async for planned in self._planned(queries, ended, outputs.get((ended.uuid, ended.run))):
+                each = await self._by_reference(planned)
+                chunk.append((ended, each))
+                size += each.size
+                if len(chunk) == CHUNK or size >= CHUNK_BYTES:
+                    await _insert(queries, chunk)
+                    chunk, size = [], 0
+        await _insert(queries, chunk)
         return list(ours)
 
-    def _planned(self, ends: Sequence[Ended], outputs: Mapping[Run, Any]) -> Iterator[Pair]:
-        """All callbacks of these ends, one action at a time; an output belongs to one run only."""
-        for ended in ends:
-            for planned in plan(ended, self._configured(ended), outputs.get((ended.uuid, ended.run))):
-                yield ended, planned
+    async def _planned(self, queries: Queries, ended: Ended, output: Any) -> AsyncIterator[Planned]:
+        """All callbacks of an end, one action at a time."""
+        configured = [Candidate("configured", each) for each in await self._callbacks_of(queries, ended)]
+        own, unreadable = own_callbacks(ended)
+        try:
+            document = document_of(ended, output)
+        except (ValueError, RecursionError) as error:
+            reason = f"the parameters of {ended.uuid} cannot be read: {error}"
+            unreadable += [invalid(ended, each.origin, reason, each.callback) for each in (*configured, *own)]
+            configured, own = [], []
+            document = {}
+        for candidates, limits in ((configured, self._configured), (own, OWN)):
+            evaluated = await self._evaluated(ended, candidates, document, limits.seconds)
+            for planned in _limited(plan(ended, evaluated, document), limits):
+                yield planned
+        for planned in unreadable:
+            yield planned
+
+    async def _evaluated(
+        self, ended: Ended, candidates: Sequence[Candidate], document: dict[str, Any], seconds: float
+    ) -> list[Candidate]:
+        """Callbacks whose JSONPaths may take long get their matches from the pool."""
+        apply = (each for each in candidates if ended.status in each.callback.ends)
+        slow = [each for each in apply if not is_cheap(each.callback)]
+        if not slow:
+            return list(candidates)
+        found = await find(
+            self._pool,
+            [each.callback for each in slow],
+            document,
+            seconds=seconds,
+            group=ended.action_name,
+        )
+        matches = {id(each): answer for each, answer in zip(slow, found, strict=True)}
+        return [replace(each, found=matches.get(id(each))) for each in candidates]
 
     async def _by_reference(self, planned: Planned) -> Planned:
         """A chained workflow may be given more than an action can hold: then the store holds it."""
@@ -66,24 +135,55 @@ class Callbacks:
         if len(data) <= LARGEST_CHAINED:
             return planned
         await asyncio.to_thread(self._store.put, parameters_key(planned.uuid), data)
-        return replace(planned, parameters=STORED)
+        return replace(planned, parameters=STORED, size=0)
 
-    def _configured(self, ended: Ended) -> Sequence[Callback]:
-        workflow = self._workflows.get(ended.workflow) if ended.workflow else None
-        return workflow.callbacks if workflow else ()
+    async def _callbacks_of(self, queries: Queries, ended: Ended) -> Sequence[Callback]:
+        """Those of its workflow, if that is what ran: anybody may name a workflow beside another action."""
+        workflow = self._workflows.get(ended.workflow or "")
+        if workflow is None or workflow.action == ended.action_name:
+            return workflow.callbacks if workflow else ()
+        reason = (
+            f"the callbacks of workflow {ended.workflow} were not made: "
+            f"it runs as {workflow.action}, and action {ended.uuid} as {ended.action_name}"
+        )
+        await queries.report("callbacks", ended.workflow or "", reason, ended.action_name, {})
+        return ()
+
+
+def _limited(planned: Iterator[Planned], limits: Limits) -> Iterator[Planned]:
+    """These, measured; the one that passes a limit is the last, and says so."""
+    sizes, total = Sizes(), 0
+    for number, each in enumerate(planned):
+        size = sum(len(key) + 4 + sizes.of(value, limits.largest) for key, value in each.parameters.items())
+        if each.workflow is None and size > LARGEST:
+            yield replace(each, parameters={}, invalid=TOO_LARGE)
+            continue
+        total += size
+        if number >= limits.most or total > limits.largest:
+            reason = f"there are more than {limits.most} callbacks, or {limits.largest} bytes of them"
+            yield replace(each, parameters={}, invalid=f"the callbacks from here on were not made: {reason}")
+            return
+        yield replace(each, size=size)
 
 
 async def _insert(queries: Queries, pairs: Sequence[Pair]) -> None:
     """Insert a chunk; an action that can never run ends INVALID at once, so that a person sees it."""
+    if not pairs:
+        return
     began = time.monotonic()
     inserted = await queries.insert_callbacks(pairs)
     for ended, planned in pairs:
         if planned.uuid in inserted:  # should this roll back, the next try names the same span
             _trace(ended, planned, time.monotonic() - began)
-    reasons = {planned.uuid: planned.invalid for _, planned in pairs}
-    invalid = {uuid: reasons[uuid] or (None if fits else TOO_LARGE) for uuid, fits in inserted.items()}
-    events = [Event(uuid, 1, Status.INVALID, reason) for uuid, reason in invalid.items() if reason]
-    await queries.insert_events(events)
+    await queries.insert_events(list(_invalid(pairs, inserted)))
+
+
+def _invalid(pairs: Iterable[Pair], inserted: Mapping[UUID, bool]) -> Iterator[Event]:
+    for _, planned in pairs:
+        if planned.uuid in inserted:
+            reason = planned.invalid or (None if inserted[planned.uuid] else TOO_LARGE)
+            if reason:
+                yield Event(planned.uuid, 1, Status.INVALID, reason)
 
 
 def _trace(ended: Ended, planned: Planned, seconds: float) -> None:
@@ -96,8 +196,3 @@ def _trace(ended: Ended, planned: Planned, seconds: float) -> None:
         action=planned.action_name,
         callback=planned.callback,
     )
-
-
-def _chunks(pairs: Iterator[Pair]) -> Iterator[list[Pair]]:
-    while chunk := list(islice(pairs, CHUNK)):
-        yield chunk

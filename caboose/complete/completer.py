@@ -7,26 +7,27 @@ What a crash does at each step:
     forget    delete the workflow, acknowledge the message. Before it: the end is observed again, found in the
               ledger, and only forgotten.
 
-A case that cannot be finished now goes back to the intake and is tried again; while many wait there, nothing
-new is taken, which slows the source down.
+A case that cannot be finished now goes back to the intake and is tried again. One that is refused is reported
+in the inbox and set aside, whatever it raised and at whatever step: the others go on without it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from caboose.case import LATER, Case, NextStep
+from caboose.case import LATER, SOON, Case, NextStep
 from caboose.complete.archive import Archiver
 from caboose.complete.forget import Forgetter
 from caboose.complete.services import Services
 from caboose.inbox import Inbox
-from caboose.isolate import NotLeader, one_by_one
-from caboose.metrics import CabooseMetrics
+from caboose.isolate import NOT_ABOUT_A_CASE, NotLeader, cases_without_locked, one_by_one
+from caboose.observe.acknowledge import acknowledge
 from caboose.observe.decide import decide
 from caboose.observe.intake import Intake
 from caboose.observe.progress import Progress
 from caboose.observe.stop import Stopper
 from caboose.queries import Queries
+from switchyard.errors import Transient
 from switchyard.process.log import get_logger
-from switchyard.sources import Observation, Source
+from switchyard.sources import Observation, Seen, Source
 from switchyard.status import Status
 
 log = get_logger(__name__)
@@ -35,94 +36,128 @@ log = get_logger(__name__)
 class Completer:
     """The loop that takes one source's observations from the intake to their end."""
 
-    def __init__(self, source: Source, intake: Intake, queries: Queries, services: Services) -> None:
+    def __init__(
+        self, source: Source, names: Collection[str], intake: Intake, queries: Queries, services: Services
+    ) -> None:
         self.name = f"complete {source.name}"
         self._source = source
+        self._names = names
         self._intake = intake
         self._queries = queries
         self._services = services
         self._inbox = Inbox(queries, services.metrics)
-        self._progress = Progress(source, queries, self._inbox, Stopper(source, services.metrics))
-        self._archiver = Archiver(source, services.archive, self._inbox)
+        self._progress = Progress(source, names, queries, self._inbox, Stopper(source, services.metrics))
+        self._archiver = Archiver(source, services.archive, self._inbox, self._failed)
         self._forgetter = Forgetter(source, queries, services.metrics)
 
     async def run_once(self) -> float | None:
         """Complete what came and what is due again; sleep until there is more."""
-        cases = [Case(seen) for seen in self._intake.take(self._services.config.caboose.batch)]
+        most = self._services.config.caboose.batch
+        await self._batch(self._intake.take(most))
+        aside = self._intake.take_aside(most)
+        if aside:
+            await self._batch(aside)
+        waiting = self._intake.waiting + self._forgetter.waiting
+        self._services.metrics.waiting.labels(self._source.name).set(waiting)
+        return min(self._forgetter.next_in, self._intake.next_in(), key=_soonest)
+
+    async def _batch(self, seen: Sequence[Seen]) -> None:
+        """Whatever becomes of a batch: a case that is not finished then goes back."""
+        cases = [Case(each) for each in seen]
         try:
             await self._complete(cases)
         finally:
             for case in cases:
                 if not case.finished:
-                    self._intake.put_back([case.seen], case.retry_in)
-        self._metrics.waiting.labels(self._source.name).set(self._intake.waiting + self._forgetter.waiting)
-        return min(self._forgetter.next_in, self._intake.next_in(), key=_soonest)
+                    self._intake.put_back([case.seen], case.retry_in, aside=case.aside)
 
     async def _complete(self, cases: Sequence[Case]) -> None:
         """The pipeline."""
         if not self._source.in_charge():
             return  # leadership may come back before the source reports anything again
-        await self._progress.messages(cases)
-        observed = await self._look_up(cases)
-        await self._progress.record(observed)
+        observed = [case for case in cases if isinstance(case.seen, Observation)]
+        messages = [case for case in cases if not isinstance(case.seen, Observation)]
+        await one_by_one(self._progress.messages, messages, self._failed)
+        await one_by_one(self._look_up, observed, self._failed)
+        await self._progress.record(observed, self._failed)
         ended = _once_per_run(_with(NextStep.COMPLETE, observed))
-        recorded_before = _with(NextStep.FORGET, observed)
-        archived = await self._archiver.archive([*ended, *recorded_before])
+        known = _with(NextStep.FORGET, observed)
+        archived = await self._archiver.archive([*ended, *(case for case in known if case.thread)])
         self._check_leadership()
         recorded = await self._record(_with(NextStep.COMPLETE, archived))
-        await self._forgetter.forget([*recorded, *_with(NextStep.FORGET, archived)])
+        unknown = [case for case in known if case.thread is None]
+        await self._forgetter.forget([*recorded, *_with(NextStep.FORGET, archived), *unknown])
 
-    async def _look_up(self, cases: Sequence[Case]) -> list[Case]:
-        """The observations, with their threads and what to do about them."""
-        observed = [case for case in cases if isinstance(case.seen, Observation)]
-        self._metrics.observed.labels(self._source.name).inc(len(observed))
-        threads = await self._queries.threads([case.observation for case in observed]) if observed else {}
-        for position, case in enumerate(observed):
+    async def _look_up(self, cases: Sequence[Case]) -> None:
+        """Read the threads of observations, and decide what to do about each."""
+        threads = await self._queries.threads([case.observation for case in cases])
+        for position, case in enumerate(cases):
             case.thread = threads.get(position)
-            case.step = decide(case.observation, case.thread)
-        return observed
+            case.step = decide(case.observation, case.thread, self._names)
+        self._services.metrics.observed.labels(self._source.name).inc(len(cases))
 
     async def _record(self, cases: Sequence[Case]) -> list[Case]:
-        """All in one transaction, large outputs one at a time; those that were recorded."""
+        """All in one transaction; those that may take long or are large each in one of its own."""
         recorded: list[Case] = []
 
         async def record(batch: Sequence[Case]) -> None:
-            for case in batch:
-                if case.large:
-                    case.output = await self._services.archive.output_of(case)
-            await self._services.recorder.record(self._queries, batch, self._check_leadership)
-            recorded.extend(batch)
+            recorded.extend(await cases_without_locked(self._queries, self._transaction, batch))
 
-        await one_by_one(record, [case for case in cases if not case.large], self._refused)
-        for case in cases:
-            if case.large:
-                await one_by_one(record, [case], self._refused)
-                case.output = None
+        alone = [case for case in cases if case.large or case.known_thread.slow_callbacks]
+        apart = set(alone)
+        await one_by_one(record, [case for case in cases if case not in apart], self._failed)
+        for case in alone:
+            await one_by_one(record, [case], self._failed)
+            case.output = None
         for case in recorded:
-            self._metrics.ended(self._source.name, case.archived.status or Status.FAILED)
+            self._services.metrics.ended(self._source.name, case.archived.status or Status.FAILED)
         return recorded
 
-    async def _refused(self, case: Case, error: Exception) -> None:
-        """One end that cannot be recorded delays no other, and a person is told."""
-        seen = case.observation
-        log.warning("an end could not be recorded", action_uuid=str(seen.uuid), error=str(error))
-        if seen.poison is not None:
-            await self._progress.notice(case, seen.poison)
+    async def _transaction(self, cases: Sequence[Case]) -> None:
+        for case in cases:
+            if case.large:
+                case.output = await self._services.archive.output_of(case)
+        await self._services.recorder.record(self._queries, cases, self._check_leadership)
+
+    async def _failed(self, case: Case, error: Exception) -> None:
+        """One case that cannot be processed: it is reported and set aside."""
+        case.set_aside(LATER)
+        log.warning("could not process", source=self._source.name, seen=_named(case), error=str(error))
+        if isinstance(error, Transient):
+            case.set_aside(SOON)
             return
-        case.retry_in = LATER
-        reason = f"the end of run {seen.run} could not be recorded: {error}"
-        await self._inbox.add("end", str(seen.uuid), reason, f"r{seen.run}")
+        try:
+            await self._report(case, error)
+        except NOT_ABOUT_A_CASE:
+            raise
+        except Exception as unreported:  # noqa: BLE001 - the log has it, and the others go on
+            log.warning("could not report", source=self._source.name, error=str(unreported))
+
+    async def _report(self, case: Case, error: Exception) -> None:
+        seen = case.seen
+        if not isinstance(seen, Observation):
+            reason = f"a message could not be recorded: {error}"
+            await self._inbox.add("message", self._source.name, reason, type(seen).__name__)
+            await acknowledge(self._source.name, [case])
+        elif seen.poison is not None:
+            await self._progress.notice(case, seen.poison)
+        else:
+            what = "end" if seen.status is None or seen.status.ended else "progress"
+            reason = f"the {what} of run {seen.run} could not be recorded: {error}"
+            await self._inbox.add(what, str(seen.uuid), reason, f"r{seen.run}")
 
     def _check_leadership(self) -> None:
         if not self._source.in_charge():
             raise NotLeader
 
-    @property
-    def _metrics(self) -> CabooseMetrics:
-        return self._services.metrics
+
+def _named(case: Case) -> str:
+    seen = case.seen
+    return f"{seen.uuid} run {seen.run}" if isinstance(seen, Observation) else type(seen).__name__
 
 
 def _with(step: NextStep, cases: Sequence[Case]) -> list[Case]:
+    """Those with this step; a case that could not be looked up has none."""
     return [case for case in cases if case.step is step]
 
 

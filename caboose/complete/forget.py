@@ -77,7 +77,5 @@ def _forgettable(case: Case) -> Forgettable:
     """Without what only the archive needed."""
     seen = case.observation
     if case.thread is None:
-        log.warning(
-            "an end without an action: archived and forgotten", action_uuid=str(seen.uuid), run=seen.run
-        )
+        log.warning("an end without an action is forgotten", action_uuid=str(seen.uuid), run=seen.run)
     return replace(seen, record=None, output=None), case.thread.lock_id if case.thread else None

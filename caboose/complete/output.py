@@ -1,22 +1,31 @@
-"""The output of an execution: read from the store within limits, checked against the workflow schema."""
+"""The output of an execution: read from the store within limits, checked against the workflow schema.
 
+A stranger wrote it. What is larger than a little, or has a schema, is parsed and checked in a bounded process
+first: an output that takes too much time or memory there is unusable, and its execution FAILED.
+"""
+
+import asyncio
 import json
-import threading
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
+from switchyard.config.problems import Problem
 from switchyard.config.schemas import JsonSchema
-from switchyard.errors import StoreMissing, StoreTooLarge
+from switchyard.errors import EvaluationFailed, LimitExceeded, StoreMissing, StoreTooLarge
 from switchyard.places import Places
+from switchyard.process import evaluate
+from switchyard.process.bounded.pool import Pool
 from switchyard.sources import Observation
 from switchyard.status import Status
 from switchyard.store import Store
 
+# Outputs up to this size are parsed in place.
+LITTLE = 64 * 1024
 # Outputs up to this size stay in memory until they are used; larger ones are read again, one at a time.
 LARGE = 1024 * 1024
+MEMORY = 256 * 2**20
+_TOO_LARGE = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,51 +38,66 @@ class Checked:
 
 
 class Outputs:
-    """Reads and checks outputs. Blocking: called in a thread."""
+    """Reads and checks outputs."""
 
-    def __init__(self, store: Store, max_bytes: int) -> None:
+    def __init__(self, store: Store, max_bytes: int, pool: Pool) -> None:
         self._store = store
         self._max_bytes = max_bytes
-        self._one_at_a_time = threading.Lock()
+        self._pool = pool
+        self._one_at_a_time = asyncio.Lock()
 
-    def read(self, places: Places) -> Any:
+    async def read(self, places: Places) -> Any:
         """The output, where there is one that can be used."""
-        return self._read(places, self._max_bytes)[0]
+        return (await self._parsed(places, None, self._max_bytes))[0]
 
-    def check(self, seen: Observation, schema: JsonSchema | None) -> Checked:
+    async def check(self, seen: Observation, schema: JsonSchema | None) -> Checked:
         """The end with its output, if that is small; a success without a usable output becomes FAILED."""
         places = Places(seen.uuid, seen.run)
-        output, problem = self._read(places, min(LARGE, self._max_bytes))
-        large = (
-            problem is not None and self._max_bytes > LARGE and (self._store.size(places.output) or 0) > LARGE
-        )
-        with self._one_at_a_time if large else nullcontext():
-            if large:
-                output, problem = self._read(places, self._max_bytes)
-            if seen.status is Status.SUCCESSFUL:
-                problem = problem or _misfit(output, schema)
-                seen = _unusable(seen, problem) if problem else seen
-            return Checked(seen, None if large or problem else output, large=large and not problem)
+        used = schema if seen.status is Status.SUCCESSFUL else None
+        output, problem = await self._parsed(places, used, min(LARGE, self._max_bytes))
+        large = output is _TOO_LARGE
+        if large:
+            async with self._one_at_a_time:
+                output, problem = await self._parsed(places, used, self._max_bytes)
+        if problem and seen.status is Status.SUCCESSFUL:
+            seen = _unusable(seen, problem)
+        return Checked(seen, None if large or problem else output, large=large and not problem)
 
-    def _read(self, places: Places, limit: int) -> tuple[Any, str | None]:
-        """The output and what is wrong with it; that there is none is not wrong."""
+    async def _parsed(self, places: Places, schema: JsonSchema | None, limit: int) -> tuple[Any, str | None]:
+        """The output, and what is wrong with it; that there is none is for its schema to judge."""
         try:
-            data = self._store.get(places.output, limit=limit)
-            return json.loads(data, parse_constant=_no_constant), None
+            data = await asyncio.to_thread(self._store.get, places.output, limit=limit)
         except StoreMissing:
-            return None, None
+            data = b"null"
         except StoreTooLarge as error:
-            return None, f"the output cannot be used: {error}"
+            smaller = limit < self._max_bytes
+            return (_TOO_LARGE, None) if smaller else (None, f"the output cannot be used: {error}")
+        problem = await self._problem(data, schema)
+        if problem:
+            return None, problem
+        try:
+            return json.loads(data, parse_constant=_no_constant), None
         except (ValueError, RecursionError) as error:
             return None, f"the output cannot be used: {places.output} is not JSON: {error}"
 
-
-def _misfit(output: Any, schema: JsonSchema | None) -> str | None:
-    """Up to three problems that the workflow's schema has with the output."""
-    if schema is None:
-        return None
-    found = "; ".join(map(str, islice(schema.problems(output), 3)))
-    return f"the output does not fit its schema: {found}" if found else None
+    async def _problem(self, data: bytes, schema: JsonSchema | None) -> str | None:
+        """What a bounded process finds wrong with it."""
+        if schema is None and len(data) <= LITTLE:
+            return None
+        text = json.dumps(True if schema is None else schema.document)
+        try:
+            found = await self._pool.run(
+                *(evaluate.schema_problems, text, data, 3),
+                seconds=2.0 + len(data) / 5e6,
+                memory=max(MEMORY, 24 * len(data)),
+                group="output",
+            )
+        except LimitExceeded as error:
+            return f"the output cannot be used: {error}"
+        except EvaluationFailed as error:
+            return f"the output cannot be used: it is not JSON: {error.message}"
+        shown = "; ".join(str(Problem(tuple(path), message)) for path, message in found)
+        return f"the output does not fit its schema: {shown}" if shown else None
 
 
 def _unusable(seen: Observation, problem: str) -> Observation:

@@ -2,41 +2,45 @@
 
 Pure and lazy: nothing is read or written here, and of ten thousand items only one action at a time exists.
 A callback's uuid is derived from its parent, run, name and item, so planning an end again gives the same
-actions.
+actions. What cannot be planned becomes an INVALID action, so that a person sees it; the other callbacks go
+on.
 """
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from jsonpath import JSONPathError
 from pydantic import ValidationError
 
+from caboose.complete.paths import FAILURES, Found, Location, value_at
 from caboose.rows import Ended, Planned
 from switchyard.config.callbacks import Callback, Value
 from switchyard.config.expressions import compile_path
 
-# A path that parses may still fail on a document: one that is nested deeper than it can be followed.
-_FAILURES = (JSONPathError, TypeError, ValueError, RecursionError)
-
+# An action's own callbacks are a stranger's: how many, and how much JSONPath there is to compile, is bounded.
+OWN_MOST = 100
+OWN_PATHS = 16_384
 
 Subject = tuple[int | None, dict[str, Any], str | None]  # the item's number, the document, what went wrong
 
 
-def plan(ended: Ended, configured: Sequence[Callback], output: Any) -> Iterator[Planned]:
-    """Every action that follows this end, in a fixed order."""
-    document = document_of(ended, output)
-    for callback in configured:
-        yield from _follow(ended, callback, "configured", document)
-    for place, written in enumerate(ended.own_callbacks):
-        origin = f"own {place}"
-        try:
-            callback = Callback.model_validate(written)
-        except ValidationError as error:
-            yield _unreadable(ended, written, origin, error)
-        else:
-            yield from _follow(ended, callback, origin, document)
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A callback that an end may have; `found` where its paths were evaluated before."""
+
+    origin: str  # part of the uuid: "configured", or "own 0" and so on
+    callback: Callback
+    found: Found | None = None
+
+
+def plan(ended: Ended, candidates: Sequence[Candidate], document: dict[str, Any]) -> Iterator[Planned]:
+    """The actions that these callbacks make, in a fixed order."""
+    for each in candidates:
+        if ended.status in each.callback.ends:
+            yield from _follow(ended, each, document)
 
 
 def document_of(ended: Ended, output: Any) -> dict[str, Any]:
@@ -51,58 +55,100 @@ def document_of(ended: Ended, output: Any) -> dict[str, Any]:
         "started_at": ended.started_at.isoformat() if ended.started_at else None,
         "ended_at": ended.ended_at.isoformat(),
     }
-    return {"input": ended.parameters, "output": output, "workflow": state}
+    return {"input": json.loads(ended.parameters), "output": output, "workflow": state}
+
+
+def own_callbacks(ended: Ended) -> tuple[list[Candidate], list[Planned]]:
+    """The callbacks that the action brought: those that can be read, and an INVALID action for each other."""
+    if ended.own_callbacks is None:
+        return [], []
+    try:
+        written = json.loads(ended.own_callbacks)
+    except (ValueError, RecursionError) as error:
+        return [], [invalid(ended, "own", f"the callbacks cannot be read: {error}")]
+    if not isinstance(written, list) or len(written) > OWN_MOST or _path_length(written) > OWN_PATHS:
+        limits = f"at most {OWN_MOST} callbacks with {OWN_PATHS} characters of JSONPath"
+        return [], [invalid(ended, "own", f"the callbacks cannot be used: an action has {limits}")]
+    read: list[Candidate] = []
+    unreadable: list[Planned] = []
+    for place, each in enumerate(written):
+        try:
+            read.append(Candidate(f"own {place}", Callback.model_validate(each)))
+        except (ValidationError, RecursionError) as error:
+            unreadable.append(_unreadable(ended, each, f"own {place}", error))
+    return read, unreadable
+
+
+def invalid(ended: Ended, origin: str, reason: str, callback: Callback | None = None) -> Planned:
+    """An action that can never run, and is inserted to be seen."""
+    name, action = (callback.name, callback.action) if callback else (origin, ended.action_name)
+    uuid = callback_uuid(ended, origin, name, None)
+    return Planned(uuid, action, None, name, ended.priority, {}, reason)
 
 
 def callback_uuid(ended: Ended, origin: str, callback: str, item: int | None) -> UUID:
     """Version 7: the time of the end, then a hash of (parent, run, callback, item)."""
     about = "\0".join([str(ended.uuid), str(ended.run), origin, callback, "" if item is None else str(item)])
-    digest = int.from_bytes(hashlib.sha256(about.encode()).digest()[:10])
-    moment = int(ended.ended_at.timestamp() * 1000) & (1 << 48) - 1
+    digest = int.from_bytes(hashlib.sha256(about.encode(errors="replace")).digest()[:10])
+    moment = int(ended.callbacks_at.timestamp() * 1000) & (1 << 48) - 1
     random_a, random_b = digest >> 68, digest & (1 << 62) - 1
     return UUID(int=moment << 80 | 7 << 76 | random_a << 64 | 2 << 62 | random_b)
 
 
-def _follow(ended: Ended, callback: Callback, origin: str, document: dict[str, Any]) -> Iterator[Planned]:
-    if ended.status not in callback.ends:
-        return
-    for item, seen, failed in _subjects(callback, document):
-        uuid = callback_uuid(ended, origin, callback.name, item)
-        parameters, wrong = ({}, failed) if failed else _parameters(callback, seen)
+def _follow(ended: Ended, candidate: Candidate, document: dict[str, Any]) -> Iterator[Planned]:
+    callback = candidate.callback
+    for number, (item, seen, failed) in enumerate(_subjects(candidate, document)):
+        uuid = callback_uuid(ended, candidate.origin, callback.name, item)
+        located = candidate.found.values[number] if candidate.found and not failed else None
+        parameters, wrong = ({}, failed) if failed else _parameters(callback, seen, located)
         priority = ended.priority if callback.priority is None else callback.priority
         yield Planned(uuid, callback.action, callback.workflow, callback.name, priority, parameters, wrong)
 
 
-def _subjects(callback: Callback, document: dict[str, Any]) -> Iterator[Subject]:
+def _subjects(candidate: Candidate, document: dict[str, Any]) -> Iterator[Subject]:
     """The document once, or once per item; an item filter finds nothing where there is no output.
 
     Where the filter fails midway, the items before it remain, and the last subject carries the reason.
     """
-    if callback.for_ == "summary":
-        yield None, document, None
-        return
+    callback, found = candidate.callback, candidate.found
     try:
-        for place, match in enumerate(compile_path(callback.items_path).finditer(document)):
-            yield place, {**document, "item": match.obj}, None
-    except _FAILURES as error:
+        if found is not None:
+            for place, location in enumerate(found.items):
+                yield _subject(place, document, location)
+            if found.problem:
+                yield None, document, _failed(callback, found.problem)
+        elif callback.for_ == "summary":
+            yield None, document, None
+        else:
+            for place, match in enumerate(compile_path(callback.items_path).finditer(document)):
+                yield place, {**document, "item": match.obj}, None
+    except FAILURES as error:
         yield None, document, _failed(callback, error)
 
 
-def _parameters(callback: Callback, seen: dict[str, Any]) -> tuple[Mapping[str, Any], str | None]:
+def _subject(place: int, document: dict[str, Any], location: Location | None) -> Subject:
+    if location is None:
+        return None, document, None
+    return place, {**document, "item": value_at(document, location)}, None
+
+
+def _parameters(
+    callback: Callback, seen: dict[str, Any], located: Mapping[str, Sequence[Location]] | None
+) -> tuple[Mapping[str, Any], str | None]:
     """The parameters, or what is wrong with them."""
     try:
         if callback.input is not None:
-            whole = evaluate(callback.input, seen)
+            whole = evaluate(callback.input, seen, located)
             if not isinstance(whole, dict):
                 return {}, f"the input of {callback.workflow} must be an object, not {_kind(whole)}"
             return whole, None
-        named = {name: evaluate(value, seen) for name, value in callback.parameters.items()}
-    except _FAILURES as error:
+        named = {name: evaluate(value, seen, located) for name, value in callback.parameters.items()}
+    except FAILURES as error:
         return {}, _failed(callback, error)
     return _given(callback, seen) | named, None
 
 
-def _failed(callback: Callback, error: Exception) -> str:
+def _failed(callback: Callback, error: Exception | str) -> str:
     return f"a JSONPath of the callback {callback.name} failed: {error}"
 
 
@@ -117,28 +163,44 @@ def _given(callback: Callback, seen: dict[str, Any]) -> dict[str, Any]:
     return {"workflow": seen["workflow"], "summary": summary}
 
 
-def evaluate(value: Value, seen: Mapping[str, Any]) -> Any:
+def evaluate(
+    value: Value, seen: Mapping[str, Any], located: Mapping[str, Sequence[Location]] | None = None
+) -> Any:
     """The literal, or what the path finds: one match gives its value, several a list, none the default."""
     if value.path is None:
         return value.value
     path = compile_path(value.path)
-    found = path.findall(seen)
+    found = path.findall(seen) if located is None else [value_at(seen, each) for each in located[value.path]]
     if not found:
         return value.default
     return found[0] if path.singular_query() else found
 
 
-def _unreadable(ended: Ended, written: Any, origin: str, error: ValidationError) -> Planned:
+def _unreadable(ended: Ended, written: Any, origin: str, error: Exception) -> Planned:
     """A callback that cannot be read becomes an INVALID action, which the inbox shows."""
     given = written if isinstance(written, dict) else {}
     name = _name(given.get("name"), origin)
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "it"
-    reason = f"the callback cannot be read: {where}: {first['msg']}"
+    reason = f"the callback cannot be read: {error}"
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "it"
+        reason = f"the callback cannot be read: {where}: {first['msg']}"
     uuid = callback_uuid(ended, origin, name, None)
-    return Planned(
-        uuid, _name(given.get("action"), ended.action_name), None, name, ended.priority, {}, reason
-    )
+    action = _name(given.get("action"), ended.action_name)
+    return Planned(uuid, action, None, name, ended.priority, {}, reason)
+
+
+def _path_length(written: Sequence[Any]) -> int:
+    """How many characters of JSONPath there are in callbacks that were not checked yet."""
+    total, waiting = 0, list(written)
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, list):
+            waiting += each
+        elif isinstance(each, dict):
+            total += sum(len(text) for key in ("path", "items") if isinstance(text := each.get(key), str))
+            waiting += [value for value in each.values() if isinstance(value, dict | list)]
+    return total
 
 
 def _name(given: Any, otherwise: str) -> str:

@@ -41,12 +41,15 @@ class Recorder:
                 still = await queries.open_at({uuid: event.run - 1 for uuid, event in retries.items()})
                 await queries.insert_events([event for uuid, event in retries.items() if uuid in still])
             outputs = {(_uuid(case), case.archived.run): case.output for case in cases}
-            await self._callbacks.insert(
-                queries, {_uuid(case): case.known_thread.run for case in cases}, outputs
-            )
+            due = {_uuid(case): case.known_thread.run for case in cases if self._has_callbacks(case)}
+            await self._callbacks.insert(queries, due, outputs)
             check_leadership()
         for case in cases:
             _trace(case, time.monotonic() - began)
+
+    def _has_callbacks(self, case: Case) -> bool:
+        """Where this configuration does not have the workflow, its callbacks stay due until one does."""
+        return self._callbacks.knows(case.known_thread.workflow)
 
     def _retry(self, case: Case) -> Event | None:
         """The event that opens the next run, where the workflow's policy has one for this failure."""

@@ -8,6 +8,8 @@ from caboose.complete.callbacks import Callbacks
 from caboose.complete.record import Recorder
 from caboose.metrics import CabooseMetrics
 from switchyard.config.config import Config
+from switchyard.process import evaluate
+from switchyard.process.bounded.pool import Pool
 from switchyard.store import Store
 
 
@@ -20,11 +22,17 @@ class Services:
     callbacks: Callbacks
     recorder: Recorder
     metrics: CabooseMetrics
+    pool: Pool
+
+    def close(self) -> None:
+        """End the processes that evaluate expressions."""
+        self.pool.close()
 
     @classmethod
     def of(cls, config: Config, store: Store, chance: Random) -> "Services":
         """Made for one configuration and one store."""
         metrics = CabooseMetrics()
-        callbacks = Callbacks(config, store)
+        pool = Pool(preload=(*evaluate.PRELOAD, "caboose.complete.paths"))
+        callbacks = Callbacks(config, store, pool)
         recorder = Recorder(config, callbacks, chance)
-        return cls(config, Archive(store, config, metrics), callbacks, recorder, metrics)
+        return cls(config, Archive(store, config, metrics, pool), callbacks, recorder, metrics, pool)

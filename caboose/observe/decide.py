@@ -1,32 +1,41 @@
 """What to do about an observation, given its thread: every case in one place, without side effects."""
 
+from collections.abc import Collection
+
 from caboose.case import NextStep
 from caboose.rows import Thread
 from switchyard.sources import Observation
 from switchyard.status import Status
 
 
-def decide(seen: Observation, thread: Thread | None) -> NextStep:
-    """The only place where this is decided."""
+def decide(seen: Observation, thread: Thread | None, names: Collection[str]) -> NextStep:
+    """The only place where this is decided; `names`: the action names that the source serves."""
     if thread is None:
         return _without_thread(seen)
-    if seen.run > thread.run:
+    if seen.run > thread.run or thread.action_name not in names:
         return NextStep.REPORT
     over = thread.status.ended or seen.run < thread.run
     if seen.status is None:
         return NextStep.ACKNOWLEDGE  # gone without an end: reconcile looks for itself before it ends anything
     if seen.status.ended:
-        return NextStep.FORGET if over and thread.recorded else NextStep.COMPLETE
+        return _end(thread, over=over)
     if over:
         return _after_the_end(seen.status, thread)
     return _progress(seen, thread.status)
 
 
 def _without_thread(seen: Observation) -> NextStep:
-    """Retention dropped the thread: what still runs is stopped, what ended is archived and forgotten."""
+    """Retention dropped the thread: what still runs is stopped, what ended is forgotten."""
     if seen.status is None or seen.status is Status.INFO:
         return NextStep.ACKNOWLEDGE
     return NextStep.FORGET if seen.status.ended else NextStep.STOP
+
+
+def _end(thread: Thread, *, over: bool) -> NextStep:
+    """It counts once conductor has recorded the handover: what was not handed over cannot have ended."""
+    if over:
+        return NextStep.FORGET if thread.recorded else NextStep.COMPLETE
+    return NextStep.COMPLETE if thread.status in (Status.QUEUED, Status.RUNNING) else NextStep.LATER
 
 
 def _after_the_end(seen: Status, thread: Thread) -> NextStep:

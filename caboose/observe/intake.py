@@ -1,4 +1,9 @@
-"""What came from a source and waits to be dealt with: bounded, and with a waiting room for what must wait."""
+"""What a source reported and nobody has processed yet.
+
+Three places: a bounded queue of what is new; what waits for something shared (the store, a lock), which stops
+the queue while there is much of it; and what was set aside because it waits for something of its own, or was
+refused, which holds up nobody.
+"""
 
 import asyncio
 import heapq
@@ -8,8 +13,13 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from uuid import UUID
 
+from switchyard.process.log import get_logger
 from switchyard.sources import Observation, Seen, Source
 from switchyard.status import Status
+
+log = get_logger(__name__)
+
+MOST_ASIDE = 10_000
 
 Key = tuple[UUID, int, Status | None]
 
@@ -31,14 +41,15 @@ class Intake:
         self._clock = clock
         self._came: asyncio.Queue[Seen] = asyncio.Queue(maxsize=room)
         self._later: list[tuple[float, int, Seen]] = []
+        self._aside: list[tuple[float, int, Seen]] = []
         self._keys: set[Key | None] = set()
         self._number = count()
         self.on_arrival: Callable[[], None] = lambda: None
 
     @property
     def waiting(self) -> int:
-        """How many are in the waiting room."""
-        return len(self._later)
+        """How many are to be tried again."""
+        return len(self._later) + len(self._aside)
 
     async def run_once(self) -> float | None:
         """Observe until the source ends or fails; then it is observed anew."""
@@ -55,28 +66,47 @@ class Intake:
         """What is due again, then what is new; nothing new while too much waits."""
         now = self._clock()
         taken: list[Seen] = []
-        while self._later and self._later[0][0] <= now and len(taken) < most:
-            again = heapq.heappop(self._later)[2]
-            self._keys.discard(_key(again))
-            taken.append(again)
+        self._take_due(self._later, now, most, taken)
         while len(taken) < most and len(self._later) < self._room and not self._came.empty():
             taken.append(self._came.get_nowait())
         return taken
 
-    def put_back(self, seen: Iterable[Seen], seconds: float) -> None:
-        """Not now: again after so many seconds."""
-        due = self._clock() + seconds
+    def take_aside(self, most: int) -> list[Seen]:
+        """What is due again of what was set aside: a batch of its own, for it may fail again."""
+        taken: list[Seen] = []
+        self._take_due(self._aside, self._clock(), most, taken)
+        return taken
+
+    def put_back(self, seen: Iterable[Seen], seconds: float, *, aside: bool = False) -> None:
+        """Not now: again after so many seconds; what is put aside takes no room from what is new."""
+        # The more is aside, the longer it waits there: trying it again must not take the time of what is new.
+        due = self._clock() + seconds * (1 + len(self._aside) / self._room if aside else 1)
         for each in seen:
             key = _key(each)
             if key is None or key not in self._keys:
-                heapq.heappush(self._later, (due, next(self._number), each))
+                heapq.heappush(self._aside if aside else self._later, (due, next(self._number), each))
             if key is not None:
                 self._keys.add(key)
+        while len(self._aside) > MOST_ASIDE:
+            self._drop(heapq.heappop(self._aside)[2])
+
+    def _take_due(
+        self, heap: list[tuple[float, int, Seen]], now: float, most: int, taken: list[Seen]
+    ) -> None:
+        while heap and heap[0][0] <= now and len(taken) < most:
+            again = heapq.heappop(heap)[2]
+            self._keys.discard(_key(again))
+            taken.append(again)
+
+    def _drop(self, seen: Seen) -> None:
+        """Its message is delivered again, or its backend lists it again after a restart."""
+        self._keys.discard(_key(seen))
+        log.warning("too much was set aside: the oldest is dropped", source=self._source.name)
 
     def next_in(self) -> float | None:
         """Seconds until something is due; 0 where it is now, None where only an arrival helps."""
         room = len(self._later) < self._room and not self._came.empty()
-        due = self._later[0][0] - self._clock() if self._later else math.inf
+        due = min(heap[0][0] if heap else math.inf for heap in (self._later, self._aside)) - self._clock()
         if room or due <= 0:
             return 0.0
         return None if due == math.inf else due

@@ -1,28 +1,28 @@
 """Everything that a source reports except ends: progress, heartbeats, messages, and what must be stopped."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from uuid import NAMESPACE_OID, UUID, uuid5
 
-from caboose.case import Case, NextStep
+from caboose.case import SOON, Case, NextStep
 from caboose.inbox import Inbox
+from caboose.isolate import Failed, cases_without_locked, one_by_one
 from caboose.observe.acknowledge import acknowledge
 from caboose.observe.stop import Stopper, why
 from caboose.queries import Queries
 from caboose.rows import Event
-from switchyard.errors import SwitchyardError
-from switchyard.process.log import get_logger
 from switchyard.sources import Beat, Notice, Observation, Source
 from switchyard.status import Status
-
-log = get_logger(__name__)
 
 
 class Progress:
     """Records the progress of one source's executions, and stops those that are no longer needed."""
 
-    def __init__(self, source: Source, queries: Queries, inbox: Inbox, stopper: Stopper) -> None:
+    def __init__(
+        self, source: Source, names: Collection[str], queries: Queries, inbox: Inbox, stopper: Stopper
+    ) -> None:
         self._source = source
+        self._names = names
         self._queries = queries
         self._inbox = inbox
         self._stopper = stopper
@@ -33,58 +33,79 @@ class Progress:
             if isinstance(case.seen, Notice):
                 await self.notice(case, case.seen)
             elif isinstance(case.seen, Beat):
-                await self._queries.record_worker(worker_uuid(case.seen.worker), case.seen)
+                await self._heartbeat(case.seen)
                 await self._acknowledge([case])
 
     async def notice(self, case: Case, notice: Notice) -> None:
-        """Add it to the inbox, then acknowledge it there and in its queue."""
+        """Add it to the inbox, then acknowledge it."""
         await self._inbox.add("message", notice.subject, notice.reason, notice.key, notice.detail)
         case.seen = notice
         await self._acknowledge([case])
 
-    async def record(self, cases: Sequence[Case]) -> None:
+    async def record(self, cases: Sequence[Case], failed: Failed) -> None:
         """Every observation that is not an end to complete or forget."""
         by_step = {step: [case for case in cases if case.step is step] for step in NextStep}
-        written = [*by_step[NextStep.WRITE], *by_step[NextStep.NOTE]]
-        await self._queries.insert_events(_events(written))
-        await self._acknowledge(written)
-        for case in by_step[NextStep.STOP]:
-            await self._stop(case)
-        for case in by_step[NextStep.LOOK]:
-            await self._look(case)
-        for case in by_step[NextStep.REPORT]:
-            await self._report(case)
+        await one_by_one(self._write, [*by_step[NextStep.WRITE], *by_step[NextStep.NOTE]], failed)
+        for case in by_step[NextStep.LATER]:
+            case.set_aside(SOON)
+        for step, handle in (
+            (NextStep.STOP, self._stop),
+            (NextStep.LOOK, self._look),
+            (NextStep.REPORT, self._report),
+        ):
+            for case in by_step[step]:
+                await one_by_one(handle, [case], failed)
         await self._acknowledge(by_step[NextStep.ACKNOWLEDGE])
 
-    async def _stop(self, case: Case) -> None:
-        """One that cannot be stopped now delays no other, and is tried again."""
-        seen, thread = case.observation, case.thread
-        try:
+    async def _write(self, cases: Sequence[Case]) -> None:
+        async def insert(batch: Sequence[Case]) -> None:
+            await self._queries.insert_events(_events(batch))
+
+        await self._acknowledge(await cases_without_locked(self._queries, insert, cases))
+
+    async def _stop(self, cases: Sequence[Case]) -> None:
+        for case in cases:
+            seen, thread = case.observation, case.thread
             await self._stopper.stop(self._queries, seen, why(seen, thread), known=thread is not None)
-        except SwitchyardError as error:
-            log.warning("could not stop", source=self._source.name, uuid=str(seen.uuid), error=str(error))
-        else:
-            await self._acknowledge([case])
+        await self._acknowledge(cases)
 
-    async def _look(self, case: Case) -> None:
-        """It was seen running after its end: stopped where a fresh look finds it running."""
-        seen = case.observation
-        try:
+    async def _look(self, cases: Sequence[Case]) -> None:
+        """They were seen running after their end: stopped where a fresh look finds them running."""
+        for case in cases:
+            seen = case.observation
             found = await self._source.look(seen.uuid, seen.run) if self._source.can_look else None
-        except SwitchyardError as error:
-            log.warning("could not look", source=self._source.name, uuid=str(seen.uuid), error=str(error))
-            return
-        if found is not None and found.status is not None and not found.status.ended:
-            await self._stop(case)
-        else:
-            await self._acknowledge([case])
+            if found is not None and found.status is not None and not found.status.ended:
+                await self._stop([case])
+        await self._acknowledge(cases)
 
-    async def _report(self, case: Case) -> None:
-        seen, at = case.observation, case.thread.run if case.thread else 0
-        reason = f"{self._source.name} reported run {seen.run} of action {seen.uuid}, which is at run {at}"
-        detail = {"status": seen.status, "error": seen.error, **seen.detail}
-        await self._inbox.add("strange_run", str(seen.uuid), reason, f"r{seen.run}", detail)
-        await self._acknowledge([case])
+    async def _report(self, cases: Sequence[Case]) -> None:
+        """A report about something that this source cannot have: a mistake, or a forgery."""
+        for case in cases:
+            seen, thread = case.observation, case.known_thread
+            where = f"which is at run {thread.run}"
+            if thread.action_name not in self._names:
+                where = f"which is of {thread.action_name} and was not handed over to it"
+            reason = f"{self._source.name} reported run {seen.run} of action {seen.uuid}, {where}"
+            detail = {"status": seen.status, "error": seen.error, **seen.detail}
+            await self._inbox.add("strange_run", str(seen.uuid), reason, f"r{seen.run}", detail)
+        if self._source.can_look:
+            await self._acknowledge(cases)
+        else:
+            await self._dismiss(cases)
+
+    async def _dismiss(self, cases: Sequence[Case]) -> None:
+        """A message that came once: acknowledged, or forgotten where it reports an end."""
+        for case in cases:
+            if case.seen.acknowledge is None:
+                await self._source.forget(case.observation)
+        await self._acknowledge(cases)
+
+    async def _heartbeat(self, beat: Beat) -> None:
+        """The row of the worker has the action name, if there is only one that it can work for."""
+        (action_name,) = self._names if len(self._names) == 1 else (None,)
+        if not await self._queries.record_worker(worker_uuid(beat.worker), beat, action_name):
+            reason = f"{self._source.name} reported a heartbeat of {beat.worker}, which is another program's"
+            await self._inbox.add("message", self._source.name, reason, beat.worker)
 
     async def _acknowledge(self, cases: Sequence[Case]) -> None:
         await acknowledge(self._source.name, cases)

@@ -2,21 +2,34 @@
 
 `callbacks_due` survives everything: until it is cleared, in the transaction that inserts the callbacks, this
 sweep comes back to the end. Before that it asks the backend to stop what may still run.
+
+Each pass pages through all ends that are due. An end that fails is reported in the inbox and left out for a
+while; a source that does not answer is left out for the rest of the pass; a row that somebody has locked is
+left out, and so are all other locked rows, which one statement finds. The ends behind them go on.
 """
 
-import asyncio
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
+from uuid import UUID
 
 from caboose.complete.services import Services
+from caboose.inbox import Inbox
+from caboose.isolate import NOT_ABOUT_A_CASE
 from caboose.observe.stop import stopped
-from caboose.queries import Queries
+from caboose.queries import START, Page, Queries
 from caboose.rows import Due
 from caboose.scope import Scope
-from switchyard.errors import SwitchyardError
+from caboose.session import RowBusy
+from switchyard.errors import Transient
 from switchyard.places import Places
 from switchyard.process.log import bound, get_logger
 
 log = get_logger(__name__)
+
+FAILED_AGAIN = 60.0
+REMEMBERED = 10_000
+UNKNOWN_EVERY = 60.0
 
 
 class DueCallbacks:
@@ -24,52 +37,112 @@ class DueCallbacks:
 
     name = "due callbacks"
 
-    def __init__(self, queries: Queries, scope: Scope, services: Services) -> None:
+    def __init__(
+        self,
+        queries: Queries,
+        scope: Scope,
+        services: Services,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._queries = queries
         self._scope = scope
         self._services = services
+        self._inbox = Inbox(queries, services.metrics)
+        self._clock = clock
+        self._failed: dict[tuple[UUID, int], float] = {}  # until when each is left out
+        self._looked_for_unknown = float("-inf")
 
     async def run_once(self) -> float | None:
-        """One batch; a full one is followed by another at once."""
-        most = self._services.config.caboose.batch
-        due = await self._queries.due(self._scope.not_ours, self._scope.shard.buckets, most)
+        """One pass over everything that is due."""
+        skip = set(self._scope.not_now())
+        workflows, limit = self._services.callbacks.workflows, self._services.config.caboose.batch
+        after = START
+        while True:
+            page = Page(sorted(skip), self._scope.shard.buckets, limit, after)
+            due = await self._queries.due(page, workflows)
+            done = await self._follow_up_page(due, skip)
+            self._services.metrics.called_back.inc(done)
+            if len(due) < limit:
+                break
+            after = due[-1].uuid
+        await self._report_unknown(skip, workflows)
+        return self._services.config.caboose.poll
+
+    async def _follow_up_page(self, due: Sequence[Due], skip: set[str]) -> int:
+        """How many were followed up; `skip` grows by the action names of a source that does not answer."""
         done = 0
-        for end in filter(self._in_charge, due):
+        waiting = [end for end in due if self._clock() >= self._failed.get((end.uuid, end.run), 0.0)]
+        locked: set[UUID] = set()
+        while waiting:
+            end = waiting.pop(0)
+            if end.action_name in skip or end.uuid in locked:
+                continue
             with bound(action_uuid=end.uuid):
-                done += await self._follow_up(end)
-        self._services.metrics.called_back.inc(done)
-        return 0.0 if done == most else self._services.config.caboose.poll
+                try:
+                    done += await self._follow_up(end, skip)
+                except RowBusy:
+                    locked |= await self._locked([each.uuid for each in waiting])
+        return done
 
-    def _in_charge(self, end: Due) -> bool:
-        """A standby cannot stop an execution, so the leader follows up its end."""
-        source = self._scope.sources.get(end.action_name)
-        return source is None or source.in_charge()
-
-    async def _follow_up(self, end: Due) -> int:
-        """Stop it, then insert its callbacks; where that fails, it is due again at the next pass."""
+    async def _follow_up(self, end: Due, skip: set[str]) -> int:
+        """Stop it, then insert its callbacks; whatever one end raises delays no other."""
         try:
-            was_stopped = await self._stop(end)
+            was_stopped = await self._stop(end, skip)
             outputs = {(end.uuid, end.run): await self._output(end)}
             async with self._queries.transaction():
                 ours = await self._services.callbacks.insert(self._queries, {end.uuid: end.run}, outputs)
                 if ours and was_stopped:
                     note = stopped(end.uuid, end.run, f"its action ended {end.status}")
                     await self._queries.insert_events([note])
-        except SwitchyardError as error:
+        except (*NOT_ABOUT_A_CASE, RowBusy):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever one end raises
             log.warning("an end could not be followed up", status=str(end.status), error=str(error))
+            if not isinstance(error, Transient):
+                await self._set_aside(end, error)
             return 0
         return len(ours)
 
-    async def _stop(self, end: Due) -> bool:
+    async def _set_aside(self, end: Due, error: Exception) -> None:
+        if len(self._failed) >= REMEMBERED:
+            del self._failed[next(iter(self._failed))]
+        self._failed[end.uuid, end.run] = self._clock() + FAILED_AGAIN
+        reason = f"the callbacks of run {end.run} could not be made: {error}"
+        await self._inbox.add("callbacks", str(end.uuid), reason, f"r{end.run}")
+
+    async def _stop(self, end: Due, skip: set[str]) -> bool:
         source = self._scope.sources.get(end.action_name)
         if source is None or end.workflow is None:
             return False
-        await source.stop_execution(end.uuid, end.run, f"its action ended {end.status}")
+        try:
+            await source.stop_execution(end.uuid, end.run, f"its action ended {end.status}")
+        except Transient:
+            skip |= {name for name, each in self._scope.sources.items() if each is source}
+            raise
         self._services.metrics.stopped.labels(source.name).inc()
         return True
+
+    async def _locked(self, uuids: Sequence[UUID]) -> set[UUID]:
+        """Those of these threads that somebody else has locked."""
+        async with self._queries.transaction():
+            free = await self._queries.lock_free(uuids)
+        return set(uuids) - free
 
     async def _output(self, end: Due) -> Any:
         """Only a workflow has one."""
         if end.workflow is None:
             return None
-        return await asyncio.to_thread(self._services.archive.outputs.read, Places(end.uuid, end.run))
+        return await self._services.archive.outputs.read(Places(end.uuid, end.run))
+
+    async def _report_unknown(self, skip: set[str], workflows: Sequence[str]) -> None:
+        """Callbacks of workflows that this configuration lacks stay due, and a person sees why."""
+        if self._clock() < self._looked_for_unknown + UNKNOWN_EVERY:
+            return
+        first = self._looked_for_unknown == float("-inf")
+        self._looked_for_unknown = self._clock()
+        page = Page(sorted(skip), self._scope.shard.buckets, 1)
+        for workflow, ends in (await self._queries.unknown_workflows(page, workflows)).items():
+            reason = f"{ends} ends of workflow {workflow} wait: caboose's configuration does not have it"
+            await self._inbox.add("unknown_workflow", workflow, reason, workflow)
+        for workflow in workflows if first else ():
+            await self._inbox.resolve("unknown_workflow", workflow, "the configuration has it now")

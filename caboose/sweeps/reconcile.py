@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
+from caboose.isolate import NOT_ABOUT_A_CASE
 from caboose.observe.intake import Intake
-from caboose.queries import Queries
+from caboose.queries import START, Queries
 from caboose.rows import OpenExecution
-from switchyard.errors import Transient
 from switchyard.process.log import get_logger
 from switchyard.sources import Observation, Source
 from switchyard.status import Status
@@ -25,7 +25,6 @@ EVERY = 15.0
 GRACE = 15.0
 SILENT = 300.0
 PAGE = 1000
-START = UUID(int=0)
 
 
 class Reconcile:
@@ -59,8 +58,7 @@ class Reconcile:
         while page := await self._queries.open_executions(self._names, after, PAGE):
             for each in page:
                 seen.add((each.uuid, each.run))
-                if self._source.answers_for(each.uuid, each.handover or {}):
-                    await self._compare(each)
+                await self._compare(each)
             after = page[-1].uuid
         for memory in (self._missing, self._asked):
             for gone in memory.keys() - seen:
@@ -68,15 +66,19 @@ class Reconcile:
         return self._every
 
     async def _compare(self, each: OpenExecution) -> None:
-        present = self._source.present(each.uuid, each.run)
         try:
+            if not self._source.answers_for(each.uuid, each.handover or {}):
+                return
+            present = self._source.present(each.uuid, each.run)
             if present is None:
                 await self._ask(each)
             elif present:
                 self._missing.pop((each.uuid, each.run), None)
             else:
                 await self._miss(each)
-        except Transient as error:
+        except NOT_ABOUT_A_CASE:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever one execution raises
             log.warning("could not look", source=self._source.name, uuid=str(each.uuid), error=str(error))
 
     async def _ask(self, each: OpenExecution) -> None:
@@ -100,9 +102,9 @@ class Reconcile:
             return
         try:
             found = await self._source.look(each.uuid, each.run)
-            await self._intake.put(found or self._vanished(each))
         finally:
             await self._queries.unlock([each.lock_id])
+        await self._intake.put(found or self._vanished(each))
 
     def _vanished(self, each: OpenExecution) -> Observation:
         """Fatal: what made it vanish is not known, so nothing starts it again by itself."""

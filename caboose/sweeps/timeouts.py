@@ -1,9 +1,10 @@
 """Workflows without an end within their timeout become TIMED_OUT; the due sweep then stops them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from caboose.complete.services import Services
-from caboose.queries import Queries
+from caboose.isolate import NOT_ABOUT_A_CASE, without_locked
+from caboose.queries import START, Page, Queries
 from caboose.rows import Event, Overdue
 from caboose.scope import Scope
 from switchyard.config.units import format_duration
@@ -25,21 +26,41 @@ class Timeouts:
         self._wake = wake
 
     async def run_once(self) -> float | None:
-        """One batch."""
+        """One pass over everything that is overdue, page by page."""
         config = self._services.config
         limits = {name: workflow.timeout for name, workflow in config.workflows.items()}
-        share = self._scope.not_ours, self._scope.shard.buckets
-        overdue = await self._queries.overdue(limits, *share, config.caboose.batch)
+        after = START
+        while True:
+            page = Page(self._scope.not_ours, self._scope.shard.buckets, config.caboose.batch, after)
+            overdue = await self._queries.overdue(page, limits)
+            if await self._end(overdue):
+                self._wake()
+            if len(overdue) < config.caboose.batch:
+                return config.caboose.poll
+            after = overdue[-1].uuid
+
+    async def _end(self, overdue: Sequence[Overdue]) -> bool:
+        """Whether any was ended. One that is refused, or locked, is overdue again at the next pass."""
         if not overdue:
-            return config.caboose.poll
-        await self._queries.insert_events([_event(each) for each in overdue])
-        for each in overdue:
+            return False
+        try:
+            ended = await without_locked(self._queries, self._insert, overdue, lambda each: each.uuid)
+        except NOT_ABOUT_A_CASE:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever one row raises
+            if len(overdue) == 1:
+                log.warning("a timeout was refused", action_uuid=str(overdue[0].uuid), error=str(error))
+                return False
+            return any([await self._end([each]) for each in overdue])
+        for each in ended:
             log.warning(
                 "a workflow timed out", action_uuid=str(each.uuid), run=each.run, workflow=each.workflow
             )
-        self._services.metrics.timed_out.inc(len(overdue))
-        self._wake()
-        return 0.0
+        self._services.metrics.timed_out.inc(len(ended))
+        return bool(ended)
+
+    async def _insert(self, overdue: Sequence[Overdue]) -> None:
+        await self._queries.insert_events([_event(each) for each in overdue])
 
 
 def _event(each: Overdue) -> Event:

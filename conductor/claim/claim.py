@@ -1,6 +1,8 @@
-"""Taking actions: their locks, what they are, and giving the locks back.
+"""Claiming: taking the locks of due actions, reading what they are, and giving the locks back.
 
-After any error here the session may hold locks that nobody knows of, so it is severed.
+After any error here the session may hold locks that nobody knows of, so it is severed. What one row alone is
+to blame for (parameters that Python cannot read, a description that is gone) never is such an error: that row
+comes back decided, as INVALID, and the others start.
 """
 
 from collections.abc import Sequence
@@ -8,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from conductor.action import LAST_ATTEMPT, ClaimedAction, Decision, State
+from conductor.session import jsonb
 from conductor.session.arrays import BigInts, Ints, Uuids
 from conductor.session.session import Session
-from conductor.worker.wakeup import Look
 from switchyard.handlers import Work
 from switchyard.ledger.queries import query
 
@@ -19,10 +22,27 @@ CLAIM_DESCRIBED = query("conductor", "claim_described")
 CLAIM_ORPHANS = query("conductor", "claim_orphans")
 UNLOCK = query("conductor", "unlock")
 
+NOT_DESCRIBED = Decision("INVALID", "its row in the action table is missing")
+TOO_MANY_ATTEMPTS = Decision("INVALID", f"its attempt number is beyond {LAST_ATTEMPT:,}")
+
 
 @dataclass(frozen=True, slots=True)
-class Claim:
-    """Actions whose locks this session holds, as columns."""
+class Look:
+    """What one claim found of the queue."""
+
+    wanted: int
+    claimed: int
+    skipped: bool  # others hold something that is due
+    due_in: float | None  # seconds until the earliest that is not due yet
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedBatch:
+    """Claimed actions as columns, for handlers that answer for a whole batch.
+
+    Nothing is made per action: the arrays go back into the outcome statement as the bytes that came, which is
+    most of what makes a drain fast. Everywhere else an action is a `ClaimedAction`.
+    """
 
     uuids: Uuids
     runs: Ints
@@ -32,29 +52,46 @@ class Claim:
     def __len__(self) -> int:
         return len(self.uuids)
 
+    def part(self, start: int, end: int) -> "ClaimedBatch":
+        """Those from `start` up to `end`."""
+        return ClaimedBatch(
+            Uuids.of(self.uuids[start:end]),
+            Ints.of(self.runs[start:end]),
+            Ints.of(self.attempts[start:end]),
+            BigInts.of(self.locks[start:end]),
+        )
 
-async def claim(session: Session, name: str, wanted: int, held: Uuids) -> tuple[Claim, Look]:
+    def actions(self, *, ahead: int = 1) -> list[ClaimedAction]:
+        """One record for each, `ahead` attempts after those it had."""
+        rows = zip(self.uuids, self.runs.values(), self.attempts.values(), self.locks.values(), strict=True)
+        return [
+            ClaimedAction(uuid, run, min(before + ahead, LAST_ATTEMPT), lock)
+            for uuid, run, before, lock in rows
+        ]
+
+
+async def claim(session: Session, name: str, wanted: int, held: Uuids) -> tuple[ClaimedBatch, Look]:
     """Lock up to `wanted` processable actions, passing over those this session holds already."""
     with or_sever(session, "claim"):
         [row] = await session.rows(CLAIM, {"name": name, "wanted": wanted, "held": held})
-    return _taken(row, wanted)
+        return _taken(row, wanted)
 
 
 async def claim_described(
     session: Session, name: str, wanted: int, held: Uuids, attempts: int
-) -> tuple[Claim, Look, list[Work]]:
+) -> tuple[list[ClaimedAction], Look]:
     """The same, with what a handler needs to know of each; `attempts` are what the policy allows."""
     with or_sever(session, "claim"):
         [row] = await session.rows(CLAIM_DESCRIBED, {"name": name, "wanted": wanted, "held": held})
-    claimed, look = _taken(row, wanted)
-    return claimed, look, _works(name, claimed, row[6:], attempts) if len(claimed) else []
+        batch, look = _taken(row, wanted)
+        return described(name, batch, row[6:], attempts) if len(batch) else [], look
 
 
-async def claim_orphans(session: Session, name: str, wanted: int, held: Uuids) -> Claim:
+async def claim_orphans(session: Session, name: str, wanted: int, held: Uuids) -> list[ClaimedAction]:
     """Lock what is RUNNING while nobody runs it."""
     with or_sever(session, "claim of orphans"):
-        rows = await session.rows(CLAIM_ORPHANS, {"name": name, "wanted": wanted, "held": held})
-    return Claim(*rows[0])
+        [row] = await session.rows(CLAIM_ORPHANS, {"name": name, "wanted": wanted, "held": held})
+        return ClaimedBatch(*row).actions(ahead=0)
 
 
 async def unlock(session: Session, locks: BigInts | Sequence[int]) -> None:
@@ -66,33 +103,52 @@ async def unlock(session: Session, locks: BigInts | Sequence[int]) -> None:
             raise AssertionError(f"{len(column) - freed} locks were not held")
 
 
-def _taken(row: Sequence[Any], wanted: int) -> tuple[Claim, Look]:
+def _taken(row: Sequence[Any], wanted: int) -> tuple[ClaimedBatch, Look]:
     uuids, runs, attempts, locks, skipped, due_in = row[:6]
-    return Claim(uuids, runs, attempts, locks), Look(wanted, len(uuids), bool(skipped), due_in)
+    return ClaimedBatch(uuids, runs, attempts, locks), Look(wanted, len(uuids), bool(skipped), due_in)
 
 
-def _works(name: str, claimed: Claim, columns: Sequence[Any], attempts: int) -> list[Work]:
-    """In the order of the claim; the columns have an order of their own."""
+def described(name: str, batch: ClaimedBatch, columns: Sequence[Any], attempts: int) -> list[ClaimedAction]:
+    """A batch as records, in its order; the columns of their descriptions have an order of their own."""
     uuids, *more = columns
-    described = dict(zip(uuids.as_sent(), zip(*more, strict=True), strict=True))
-    descriptions = [described[key] for key in claimed.uuids.as_sent()]
-    numbers = zip(claimed.uuids, claimed.runs.values(), claimed.attempts.values(), descriptions, strict=True)
-    return [work_of(name, uuid, run, before, told, attempts) for uuid, run, before, told in numbers]
+    found = {} if uuids is None else dict(zip(uuids.as_sent(), zip(*more, strict=True), strict=True))
+    descriptions = [found.get(key) for key in batch.uuids.as_sent()]
+    numbers = batch.runs.values(), batch.attempts.values(), batch.locks.values()
+    rows = zip(batch.uuids, *numbers, descriptions, strict=True)
+    return [action_of(name, *row, attempts) for row in rows]
 
 
-def work_of(name: str, uuid: UUID, run: int, before: int, description: Sequence[Any], attempts: int) -> Work:
-    """What a handler is told, `before` being the dispatches so far."""
+def action_of(
+    name: str, uuid: UUID, run: int, before: int, lock: int, description: Sequence[Any] | None, attempts: int
+) -> ClaimedAction:
+    """The record of a claimed action, `before` being the dispatches so far."""
+    action = ClaimedAction(uuid, run, before + 1, lock)
+    if description is None:
+        action.state, action.decision = State.DECIDED, NOT_DESCRIBED
+    elif before >= LAST_ATTEMPT:
+        action.attempt = LAST_ATTEMPT
+        action.state, action.decision = State.DECIDED, TOO_MANY_ATTEMPTS
+    else:
+        try:
+            action.work = _work(name, action, description, attempts)
+        except Exception as error:  # noqa: BLE001 - whatever one row holds, the others are claimed all the same
+            reason = f"its parameters cannot be read: {type(error).__name__}: {error}"
+            action.state, action.decision = State.DECIDED, Decision("INVALID", reason)
+    return action
+
+
+def _work(name: str, action: ClaimedAction, description: Sequence[Any], attempts: int) -> Work:
     workflow, callback, parent, parameters, correlation, created = description
     return Work(
-        uuid=uuid,
-        run=run,
-        attempt=before + 1,
-        last_attempt=before + 1 >= attempts,
+        uuid=action.uuid,
+        run=action.run,
+        attempt=action.attempt,
+        last_attempt=action.attempt >= attempts,
         action_name=name,
         workflow=workflow,
         callback=callback,
         parent_uuid=UUID(parent) if parent else None,
-        parameters=parameters,
+        parameters=jsonb.decoded(parameters),
         correlation_id=correlation,
         created_at=created,
     )

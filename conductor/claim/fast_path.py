@@ -1,44 +1,26 @@
-"""The claim that a bell brings: sent in the moment the bell is heard, for the action that it names.
+"""Fast path: when a NOTIFY names one action and the worker is idle, claim just that action.
 
-A worker that rests knows of nothing else to do, so there is nothing to search and nothing to weigh: lock it,
-look at it, start it. The server is at work before the worker has even woken up. A bell is anybody's to ring
-and may come late, so what it names is a hint: whether it is of this name and processable, the look says, and
-what this session holds is never asked for, because its lock would be granted again.
+An idle worker knows of nothing else to do, so there is nothing to search for: lock the action, read it, start
+it. The statement is sent while the notification is being read, before the worker's task has even woken up. A
+notification can come from anybody and may come late, so it is only a hint: the claim itself checks that the
+action is of this name and processable. What this session holds is never asked for, because advisory locks are
+re-entrant and its lock would be granted again.
 """
 
 import time
-from dataclasses import dataclass
 from uuid import UUID
 
 import psycopg
 
-from conductor.claim.claim import Claim, or_sever, work_of
+from conductor.action import ClaimedAction
+from conductor.claim.claim import Look, action_of, or_sever
 from conductor.limits.served_name import ServedName
-from conductor.session.arrays import BigInts, Ints, Uuids
 from conductor.session.protocol import Prepared, Sent
 from conductor.session.session import Session
-from conductor.worker.wakeup import Look
-from switchyard.handlers import Work
 from switchyard.ledger.queries import query
 
 CLAIM_ONE = query("conductor", "claim_one")
 TYPES = (25, 2950)  # text and uuid, as Postgres numbers them
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What came of it: one action that is claimed, or none."""
-
-    look: Look
-    work: Work | None = None
-    lock: int = 0
-    seconds: float = 0.0  # that the claim took
-
-    def claim(self) -> Claim:
-        """The same as columns."""
-        assert self.work is not None, "nothing was found"
-        uuid, run, before = self.work.uuid, self.work.run, self.work.attempt - 1
-        return Claim(Uuids.of([uuid]), Ints.of([run]), Ints.of([before]), BigInts.of([self.lock]))
 
 
 class FastClaim:
@@ -50,6 +32,7 @@ class FastClaim:
         self._name = served.name.encode()
         self._claim: Prepared | None = None
         self._sent: tuple[UUID, Sent, float] | None = None
+        self.seconds = 0.0  # that the last one took
 
     @property
     def pending(self) -> bool:
@@ -57,7 +40,7 @@ class FastClaim:
         return self._sent is not None
 
     async def prepare(self) -> None:
-        """Before the first bell."""
+        """Before the first notification."""
         self._claim = await self._session.prepare(CLAIM_ONE, TYPES)
         await self.rehearse()
 
@@ -80,25 +63,25 @@ class FastClaim:
         assert self._claim is not None, "not prepared"
         self._sent = uuid, self._session.send(self._claim, (self._name, uuid.bytes)), time.perf_counter()
 
-    async def answer(self) -> Found:
-        """What came of it."""
+    async def answer(self) -> tuple[ClaimedAction | None, Look]:
+        """The action, if it could be claimed."""
         assert self._claim is not None, "not prepared"
         assert self._sent is not None, "nothing was sent"
         uuid, sent, began = self._sent
         with or_sever(self._session, "claim"):
             [[skipped, lock, run, before, *description]] = await self._session.answer(self._claim, sent)
         self._sent = None
+        self.seconds = time.perf_counter() - began
         look = Look(wanted=1, claimed=int(lock is not None), skipped=skipped, due_in=None)
         if lock is None:
-            return Found(look)
+            return None, look
         attempts = self._served.action.retry.attempts
-        work = work_of(self._served.name, uuid, run, before, description, attempts)
-        return Found(look, work, lock, time.perf_counter() - began)
+        return action_of(self._served.name, uuid, run, before, lock, description, attempts), look
 
 
-def named(said: bytes) -> UUID | None:
-    """The action that a bell names, if it does."""
+def named(payload: bytes) -> UUID | None:
+    """The action that a notification names, if it does."""
     try:
-        return UUID(said.decode())
+        return UUID(payload.decode())
     except ValueError:
         return None

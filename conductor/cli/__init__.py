@@ -1,10 +1,10 @@
 """The `conductor` command."""
 
-from switchyard.cli.program import Command, program, run
+from switchyard.cli.program import program, run
 
 COMMANDS = {
-    "run": Command("conductor.cli.run:run", "Serve the configured action names until stopped."),
-    "once": Command("conductor.cli.run:once", "Dispatch what is due now, wait for its outcomes, and exit."),
+    "run": "conductor.cli.run:run",
+    "once": "conductor.cli.run:once",
 }
 
 app = program("conductor", "Claims what is due and dispatches it.", COMMANDS)

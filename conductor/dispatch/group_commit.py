@@ -1,13 +1,13 @@
-"""Outcomes that have something durable to write before they are told: many in one go.
+"""Group commit: stores handler data for many outcomes before the outcomes are recorded.
 
-Whatever comes while one group is being kept is the next group (group commit). A group that cannot be kept, or
-that takes too long, is told as it stands: what was done stays done.
+Whatever arrives while one group is being stored is the next group. A group that cannot be stored, or that
+takes too long, is recorded without its data: what was done stays done.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
-from conductor.dispatch.landed import Landed
+from conductor.action import ClaimedAction
 from switchyard.handlers import Draft
 from switchyard.process.log import get_logger
 
@@ -19,54 +19,48 @@ LINGER = 0.001  # seconds; one that is alone never waits, and slots do not wait 
 
 
 class GroupCommit:
-    """Drafts in, landed dispatches out."""
+    """Drafted actions in, actions whose data is stored out."""
 
     def __init__(
         self,
-        conclude: Callable[[Sequence[Draft]], Awaitable[None]],
-        kept: Callable[[Sequence[Landed]], None],
+        store: Callable[[Sequence[Draft]], Awaitable[None]],
+        stored: Callable[[Sequence[ClaimedAction]], None],
     ) -> None:
-        self._conclude, self._kept = conclude, kept
-        self._waiting: list[tuple[Landed, Draft]] = []
-        self._group: list[tuple[Landed, Draft]] = []  # is being kept
+        self._store, self._stored = store, stored
+        self._waiting: list[ClaimedAction] = []
+        self._group: list[ClaimedAction] = []  # is being stored
         self._task: asyncio.Task[None] | None = None
 
-    def __len__(self) -> int:
-        return len(self._waiting) + len(self._group)
-
-    def __iter__(self) -> Iterator[Landed]:
-        return (landed for landed, _ in [*self._group, *self._waiting])
-
-    def add(self, landed: Landed, draft: Draft) -> None:
-        """Keep it with the next group."""
-        self._waiting.append((landed, draft))
+    def add(self, action: ClaimedAction) -> None:
+        """Store it with the next group."""
+        self._waiting.append(action)
         if self._task is None:
-            self._task = asyncio.create_task(self._keep_all())
+            self._task = asyncio.create_task(self._store_all())
 
-    async def cancel(self) -> list[Landed]:
-        """Keep nothing more; returns what was not kept, whose outcomes stand all the same."""
+    async def cancel(self) -> list[ClaimedAction]:
+        """Store nothing more; returns what was not stored, whose outcomes are recorded all the same."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task], timeout=CANCEL_WITHIN)
-        left = list(self)
+        left = [*self._group, *self._waiting]
         self._waiting, self._group = [], []
         return left
 
-    async def _keep_all(self) -> None:
+    async def _store_all(self) -> None:
         try:
             while self._waiting:
                 self._group, self._waiting = self._waiting, []
-                await self._keep([draft for _, draft in self._group])
+                await self._store_group([action.draft for action in self._group if action.draft is not None])
                 group, self._group = self._group, []
-                self._kept([landed for landed, _ in group])
+                self._stored(group)
                 if len(group) > 1:  # busy: what comes in a moment goes with the same group
                     await asyncio.sleep(LINGER)
         finally:
             self._task = None
 
-    async def _keep(self, drafts: Sequence[Draft]) -> None:
+    async def _store_group(self, drafts: Sequence[Draft]) -> None:
         try:
             async with asyncio.timeout(WITHIN):
-                await self._conclude(drafts)
+                await self._store(drafts)
         except Exception:
-            log.exception("what belongs to outcomes could not be kept", count=len(drafts))
+            log.exception("the data of outcomes could not be stored", count=len(drafts))

@@ -5,7 +5,10 @@ Its factor lives in this process alone and is never written down: a restart begi
 
 import re
 from collections.abc import Callable, Container, Sequence
+from typing import Self
 
+from switchyard.config.breaker import Breaker as BreakerConfig
+from switchyard.config.breaker import BreakerPattern
 from switchyard.handlers import Failed, HandedOver, Outcome, Retry, Success
 
 Matcher = Callable[[Retry | Failed], bool]
@@ -28,7 +31,7 @@ def all_of(matchers: Sequence[Matcher]) -> Matcher:
 
 
 class Breaker:
-    """A factor between the floor and 1, moved by what dispatches came to."""
+    """A factor between the floor and 1, moved by the outcomes of dispatches."""
 
     def __init__(
         self, patterns: Sequence[Matcher], *, slow_by: float, floor: float, recover_by: float
@@ -39,11 +42,34 @@ class Breaker:
         self._recover_by = recover_by
         self.factor = 1.0
 
+    @classmethod
+    def configured(cls, config: BreakerConfig) -> Self:
+        """The breaker that a configuration describes."""
+        patterns = [all_of(_matchers(pattern)) for pattern in config.patterns]
+        return cls(patterns, slow_by=config.slow_by, floor=config.floor, recover_by=config.recover_by)
+
     def observe(self, outcome: Outcome) -> bool:
         """Take one outcome into account; True where the factor changed."""
         before = self.factor
         if isinstance(outcome, Success | HandedOver):
             self.factor = min(1.0, self.factor * self._recover_by)
-        elif isinstance(outcome, Retry | Failed) and any(match(outcome) for match in self._patterns):
+        elif isinstance(outcome, Retry | Failed) and self._matches(outcome):
             self.factor = max(self._floor, self.factor * self._slow_by)
         return self.factor != before
+
+    def _matches(self, outcome: Retry | Failed) -> bool:
+        try:
+            return any(match(outcome) for match in self._patterns)
+        except Exception:  # noqa: BLE001 - a handler's detail may be anything at all
+            return False
+
+
+def _matchers(pattern: BreakerPattern) -> list[Matcher]:
+    matchers: list[Matcher] = []
+    if pattern.status is not None:
+        matchers.append(by_status(pattern.status))
+    if pattern.error is not None:
+        matchers.append(by_error(pattern.error))
+    if pattern.quota:
+        matchers.append(by_error("exceeded quota"))
+    return matchers

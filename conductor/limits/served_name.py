@@ -1,17 +1,15 @@
-"""What all workers of one action name in a process share: handler, policy, rate and breaker."""
+"""What all workers of one action name in a process share: its configuration, handler, rate and breaker."""
 
 import time
 from collections.abc import Callable
 
-from conductor.limits.breaker import Breaker, Matcher, all_of, by_error, by_status
+from conductor.limits.breaker import Breaker
 from conductor.limits.bucket import Bucket
+from conductor.limits.claim_size import ClaimSize
 from conductor.limits.fleet_bucket import FleetBucket
 from conductor.metrics import ConductorMetrics
-from conductor.outcomes.decide import Judge
 from conductor.session.session import Session
 from switchyard.config.action import Action
-from switchyard.config.breaker import Breaker as BreakerConfig
-from switchyard.config.breaker import BreakerPattern
 from switchyard.handlers import BatchHandler, Handler, Outcome
 from switchyard.process.log import get_logger
 
@@ -19,7 +17,7 @@ log = get_logger(__name__)
 
 
 class ServedName:
-    """One action name, as configured."""
+    """One action name as this process serves it."""
 
     def __init__(
         self,
@@ -34,16 +32,18 @@ class ServedName:
         self.handler = handler
         self.batch_handler = handler if isinstance(handler, BatchHandler) else None
         self.at_most_once = action.delivery == "at_most_once"
-        self.judge = Judge(action.retry, self.at_most_once)
         self.metrics = metrics
+        self.claim_size = ClaimSize(clock)
+        self.claims = metrics.claims.labels(name)
+        self.seconds = metrics.dispatch_seconds.labels(name)
         rate = action.rate
         self.bucket = Bucket(rate.limit, rate.burst, clock) if rate else None
         self.fleet = FleetBucket(name, rate.limit, rate.burst) if rate and rate.scope == "fleet" else None
-        self.breaker = made(action.breaker) if action.breaker else None
+        self.breaker = Breaker.configured(action.breaker) if action.breaker else None
         metrics.breaker.labels(name).set(1.0)
 
     def slots(self, configured: int) -> int:
-        """How many may be in flight: without a rate, the breaker can only narrow the slots."""
+        """How many may be in flight: without a rate, the breaker can only reduce the slots."""
         if self.breaker is None or self.bucket is not None:
             return configured
         return max(1, int(configured * self.breaker.factor))
@@ -70,7 +70,7 @@ class ServedName:
             await self.fleet.put_back(session, tokens)
 
     def observe(self, outcome: Outcome) -> None:
-        """Let the breaker see what a dispatch came to."""
+        """Let the breaker see the outcome of a dispatch."""
         if self.breaker is None or not self.breaker.observe(outcome):
             return
         if self.bucket is not None:
@@ -86,20 +86,3 @@ class ServedName:
         if self.breaker is not None:
             shown["breaker_factor"] = round(self.breaker.factor, 4)
         return shown
-
-
-def made(config: BreakerConfig) -> Breaker:
-    """The breaker that a configuration describes."""
-    patterns = [all_of(_matchers(pattern)) for pattern in config.patterns]
-    return Breaker(patterns, slow_by=config.slow_by, floor=config.floor, recover_by=config.recover_by)
-
-
-def _matchers(pattern: BreakerPattern) -> list[Matcher]:
-    matchers: list[Matcher] = []
-    if pattern.status is not None:
-        matchers.append(by_status(pattern.status))
-    if pattern.error is not None:
-        matchers.append(by_error(pattern.error))
-    if pattern.quota:
-        matchers.append(by_error("exceeded quota"))
-    return matchers

@@ -1,1 +1,9 @@
-"""What a conductor looks after besides its claims, a file a loop."""
+"""What a conductor does besides its claims, one file per loop, on one session of its own.
+
+own_session.py    the session that the loops share, one at a time
+lost_workers.py   marks workers that stopped their heartbeat, and pauses names that lose too many
+unknown_names.py  ends what waits under a name that no configuration has
+partitions.py     makes partitions ahead and drops old ones
+queue_depth.py    depth and age of the queue for the metrics
+config_watch.py   reads the configuration again when the file changes
+"""

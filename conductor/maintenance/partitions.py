@@ -1,9 +1,17 @@
-"""Partitions made ahead and dropped by retention; the ledger lets one instance at a time do it."""
+"""Partitions made ahead and dropped by retention; the ledger lets one instance at a time do it.
+
+What is dropped is gone, so one look at one clock is not enough: a partition is dropped where it was old at
+the previous pass too, and where the server's clock agrees with this machine's.
+"""
+
+import time
+from collections.abc import Callable
 
 import psycopg
 
 from conductor.maintenance.own_session import OwnSession
 from conductor.metrics import ConductorMetrics
+from conductor.session.session import Session
 from switchyard.config.partitions import Partitions
 from switchyard.ledger.queries import query
 from switchyard.process.log import get_logger
@@ -15,6 +23,7 @@ OLD = query("conductor", "old_partitions")
 DROP = query("conductor", "drop_partition")
 DAYS_AHEAD = query("conductor", "days_ahead")
 AGAIN = 10.0
+MOST_SKEW = 60.0
 
 
 class PartitionCare:
@@ -22,10 +31,18 @@ class PartitionCare:
 
     name = "partitions"
 
-    def __init__(self, own: OwnSession, settings: Partitions, metrics: ConductorMetrics) -> None:
+    def __init__(
+        self,
+        own: OwnSession,
+        settings: Partitions,
+        metrics: ConductorMetrics,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._own = own
         self._settings = settings
         self._metrics = metrics
+        self._clock = clock
+        self._were_old: frozenset[str] = frozenset()
 
     async def run_once(self) -> float:
         """Make what is missing, drop what is old, and say how long it lasts."""
@@ -37,14 +54,24 @@ class PartitionCare:
     async def _look_after(self) -> float:
         left = False
         async with self._own.session() as session:
-            await session.rows(ENSURE, {"days": self._settings.days_ahead})
-            old = []
-            if self._settings.retention is not None:
-                old = await session.rows(OLD, {"retention": self._settings.retention})
-            for (suffix,) in old:
+            wanted = {"days": self._settings.days_ahead, "interval": self._settings.interval}
+            await session.rows(ENSURE, wanted)
+            for suffix in await self._old(session):
                 [[reason]] = await session.rows(DROP, {"suffix": suffix})
                 left |= reason is not None
                 log.info("partition of old actions", suffix=suffix, kept_because=reason)
             [[days]] = await session.rows(DAYS_AHEAD)
         self._metrics.days_ahead.set(days or 0.0)
         return min(self._settings.every, 60.0) if left else self._settings.every
+
+    async def _old(self, session: Session) -> list[str]:
+        """What was old at the previous pass and is still."""
+        if self._settings.retention is None:
+            return []
+        [[old, server]] = await session.rows(OLD, {"retention": self._settings.retention})
+        skew = server - self._clock()
+        if abs(skew) > MOST_SKEW:
+            log.warning("nothing is dropped: the clocks of server and conductor differ", seconds=round(skew))
+            old = []
+        before, self._were_old = self._were_old, frozenset(old)
+        return [suffix for suffix in old if suffix in before]

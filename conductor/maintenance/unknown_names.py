@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from conductor.action import Decision
 from conductor.claim.claim import claim, unlock
 from conductor.maintenance.own_session import OwnSession
-from conductor.outcomes.decide import Decision
-from conductor.outcomes.write import rows_of, settle
+from conductor.outcomes.write import write
 from conductor.session.arrays import Uuids
 from conductor.session.session import Session
 from switchyard.config.config import Config
@@ -42,13 +42,15 @@ class UnknownNames:
 
 
 async def _end_invalid(session: Session, name: str) -> int:
-    claimed, _ = await claim(session, name, AT_ONCE, Uuids.of([]))
-    if not len(claimed):
+    batch, _ = await claim(session, name, AT_ONCE, Uuids.of([]))
+    if not len(batch):
         return 0
-    decision = Decision("INVALID", f"the configuration has no action named {name!r}")
-    done = await settle(session, rows_of(claimed, decision, ahead=0))
-    if done.waiting:
-        raise Transient(f"{len(done.waiting)} of {name!r} could not be ended: {done.refused or 'in use'}")
-    await unlock(session, claimed.locks)
-    log.error("ended INVALID: no such action is configured", action=name, count=len(claimed))
-    return len(claimed)
+    actions = batch.actions(ahead=0)
+    for action in actions:
+        action.decision = Decision("INVALID", f"the configuration has no action named {name!r}")
+    done = await write(session, actions)
+    await unlock(session, [action.lock for action in actions])
+    if done.left:
+        raise Transient(f"{len(done.left)} of {name!r} could not be ended: {done.refused or 'in use'}")
+    log.error("ended INVALID: no such action is configured", action=name, count=len(actions))
+    return len(actions)

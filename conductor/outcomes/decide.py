@@ -1,8 +1,8 @@
 """From a handler's outcome to the one event that will be written for it."""
 
 import random
-from dataclasses import dataclass, field
 
+from conductor.action import Decision
 from conductor.outcomes.retry import Again, Exhausted, after
 from switchyard.backoff import Policy
 from switchyard.handlers import Failed, HandedOver, Invalid, Outcome, Retry, Success
@@ -10,62 +10,45 @@ from switchyard.ledger import clean
 
 MAY_HAVE_BEEN_SENT = "may have been sent, and is never sent twice (at_most_once): "
 
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What the event says: its status, and the columns beside it."""
-
-    status: str
-    error: str | None = None
-    retry_seconds: float | None = None
-    detail: str | None = None
+_CHANCE = random.Random()  # noqa: S311 - spreads retries over time, guards nothing
 
 
-RUNNING = Decision("RUNNING")
+def decide(outcome: Outcome, attempt: int, policy: Policy, *, at_most_once: bool = False) -> Decision:
+    """Every outcome becomes exactly one event, whatever is in it."""
+    try:
+        return _decide(outcome, attempt, policy, at_most_once)
+    except Exception as error:  # noqa: BLE001 - a handler's detail may be anything at all
+        return unwritable(error)
 
 
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """Applies an action's retry policy and delivery mode."""
-
-    policy: Policy
-    at_most_once: bool = False
-    chance: random.Random = field(default_factory=random.Random)
-
-    def decision(self, outcome: Outcome, attempt: int) -> Decision:
-        """Every outcome becomes exactly one verdict, whatever is in it."""
-        try:
-            return self._verdict(outcome, attempt)
-        except Exception as error:  # noqa: BLE001 - a handler's detail may be anything at all
-            return poison(error)
-
-    def _verdict(self, outcome: Outcome, attempt: int) -> Decision:
-        detail = clean.detail(outcome.detail)
-        match outcome:
-            case Success():
-                return Decision("SUCCESSFUL", detail=detail)
-            case HandedOver():
-                return Decision("QUEUED", detail=detail)
-            case Failed():
-                return Decision("FAILED", clean.text(outcome.error), detail=detail)
-            case Invalid():
-                return Decision("INVALID", clean.text(outcome.error), detail=detail)
-            case Retry():
-                return self._again(outcome, attempt, detail)
-
-    def _again(self, outcome: Retry, attempt: int, detail: str | None) -> Decision:
-        if self.at_most_once and outcome.sent:
-            return Decision("FAILED", clean.text(MAY_HAVE_BEEN_SENT + outcome.error), detail=detail)
-        match after(self.policy, attempt, outcome, chance=self.chance):
-            case Again(seconds):
-                return Decision("BACKOFF", clean.text(outcome.error), round(seconds, 3), detail)
-            case Exhausted():
-                return Decision("RETRIES_EXHAUSTED", clean.text(outcome.error), detail=detail)
-
-
-def poison(error: Exception) -> Decision:
+def unwritable(error: Exception) -> Decision:
     """What is written where the outcome itself cannot be."""
-
     return Decision(
         "FAILED", f"its outcome could not be written ({type(error).__name__}); the conductor's log has more"
     )
+
+
+def _decide(outcome: Outcome, attempt: int, policy: Policy, at_most_once: bool) -> Decision:
+    detail = clean.detail(outcome.detail)
+    match outcome:
+        case Success():
+            return Decision("SUCCESSFUL", detail=detail)
+        case HandedOver():
+            return Decision("QUEUED", detail=detail)
+        case Failed():
+            return Decision("FAILED", clean.text(outcome.error), detail=detail)
+        case Invalid():
+            return Decision("INVALID", clean.text(outcome.error), detail=detail)
+        case Retry() if at_most_once and outcome.sent:
+            return Decision("FAILED", clean.text(MAY_HAVE_BEEN_SENT + outcome.error), detail=detail)
+        case Retry():
+            return _again(outcome, attempt, policy, detail)
+    raise TypeError(f"a handler returned {type(outcome).__name__}, which is not an outcome")
+
+
+def _again(outcome: Retry, attempt: int, policy: Policy, detail: str | None) -> Decision:
+    match after(policy, attempt, outcome, chance=_CHANCE):
+        case Again(seconds):
+            return Decision("BACKOFF", clean.text(outcome.error), round(seconds, 3), detail)
+        case Exhausted():
+            return Decision("RETRIES_EXHAUSTED", clean.text(outcome.error), detail=detail)

@@ -1,92 +1,124 @@
-"""Writing outcomes: many in one statement, each exactly once, through the session that holds their locks.
+"""Writing events: many in one statement, each exactly once, through the session that holds their locks.
 
-What each failure does to a group:
-- it holds something that the ledger refuses (sqlstate 22, 23): halve it until the one row stands alone; that
-  row is written as FAILED with a plain text. Where that is refused too, it keeps its lock and is tried again.
-- a row lock or a time limit is in the way (40, 55, 57014): halve it too, so that one thread under somebody's
-  open transaction holds up itself alone; what stays unwritten is tried again.
+Any row may be the one that fails a statement, so a group that failed is written again without that row:
+
+- somebody else holds a row (sqlstate 40, 55): one statement finds the rows that are free, whatever their
+  number; those are written, the others keep their locks and are tried again.
+- a time limit was reached (57014): the group is halved.
+- the thread is gone, dropped by retention (23503, 23514): there is nothing to write; its lock is given back.
+- the row holds something that the ledger, or Python, refuses: the group is halved until that row is alone,
+  and it is written as FAILED with a plain text. If that is refused too, it keeps its lock and is tried again.
 - the server takes no writes now (read-only, disk full, anything else): nothing was written, the locks stay,
   the worker dispatches nothing more until a write goes through.
 - the session is lost: the outcomes are dropped; whoever claims next decides.
+
+One call takes a few seconds at most, so that the worker shows in between that it lives.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from uuid import UUID
 
 import psycopg
 
-from conductor.claim.claim import Claim
-from conductor.outcomes.decide import Decision, poison
+from conductor.action import ClaimedAction, Decision, State
+from conductor.claim.claim import ClaimedBatch
+from conductor.limits.served_name import ServedName
+from conductor.outcomes.decide import unwritable
+from conductor.registry import Registration
 from conductor.session.arrays import Floats, Ints, Texts, Uuids
 from conductor.session.session import Session
 from switchyard.ledger.errors import blames_row, is_blocked
 from switchyard.ledger.queries import query
+from switchyard.process import tracing
 from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 
-SETTLE = query("conductor", "settle")
-SETTLE_ALL = query("conductor", "settle_all")
+WRITE = query("conductor", "write")
+WRITE_BATCH = query("conductor", "write_batch")
+RUNNING_NOW = query("conductor", "running_now")
+FREE_ROWS = query("conductor", "free_rows")
+FORGET_GONE = query("conductor", "forget_gone")
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One dispatch and what is to be written of it; its lock is ours until it is."""
-
-    uuid: UUID
-    run: int
-    attempt: int
-    lock: int
-    decision: Decision
+RUNNING = Decision("RUNNING")
+REFUSED_AGAIN = 0.5  # how often a write is tried again while the server takes none
+WITHIN = 2.0  # seconds; past it, what is left of a group waits for the next call
+CAREFUL_FOR = 2.0  # seconds after a lock in which writes look for locks first, instead of waiting for them
+CAREFUL_GROUP = 50  # rows in a statement meanwhile
+BAD_ENDS = frozenset({"FAILED", "INVALID", "RETRIES_EXHAUSTED"})
 
 
 @dataclass(slots=True)
-class Settled:
+class Written:
     """What became of a group."""
 
-    written: list[Row] = field(default_factory=list)
-    waiting: list[Row] = field(default_factory=list)  # locks stay, try again
+    written: list[ClaimedAction] = field(default_factory=list)
+    gone: list[ClaimedAction] = field(default_factory=list)  # their threads no longer exist
+    left: list[ClaimedAction] = field(default_factory=list)  # their locks stay, try again
     refused: str | None = None  # the server takes no writes now
 
-
-def rows_of(claimed: Claim, decision: Decision, *, ahead: int) -> list[Row]:
-    """The same verdict for each of a claim, `ahead` attempts after those it had."""
-    numbers = zip(
-        claimed.uuids, claimed.runs.values(), claimed.attempts.values(), claimed.locks.values(), strict=True
-    )
-    return [Row(uuid, run, attempt + ahead, lock, decision) for uuid, run, attempt, lock in numbers]
+    @property
+    def unlockable(self) -> list[ClaimedAction]:
+        """Those whose locks are no longer needed."""
+        return self.written + self.gone
 
 
-async def settle(session: Session, rows: Sequence[Row]) -> Settled:
-    """Write them all, in as few statements as they allow."""
-    done = Settled()
-    pending = [list(rows)] if rows else []
-    while pending:
+def is_slow(error: Exception) -> bool:
+    """The server gave up on the statement."""
+    return isinstance(error, psycopg.Error) and error.sqlstate == "57014"
+
+
+def is_locked(error: Exception) -> bool:
+    """Somebody holds a row; the same may work in a moment."""
+    return isinstance(error, psycopg.Error) and is_blocked(error) and not is_slow(error)
+
+
+def is_poison(error: Exception) -> bool:
+    """A row itself cannot be written: the ledger refuses it, or it cannot even be sent."""
+    return not isinstance(error, psycopg.Error) or blames_row(error)
+
+
+async def write(session: Session, actions: Sequence[ClaimedAction], *, careful: bool = False) -> Written:
+    """Write the decisions of them all, in as few statements as they allow.
+
+    `careful`: locks are known to be in the way, so the free rows are found first, without waiting.
+    """
+    done = Written()
+    pending = [list(actions)]
+    until = time.monotonic() + WITHIN
+    if careful:
+        free = await _free(session, pending.pop(), done)
+        pending = [free[n : n + CAREFUL_GROUP] for n in range(0, len(free), CAREFUL_GROUP)]
+    while pending and done.refused is None:
         group = pending.pop()
+        if time.monotonic() > until:
+            done.left += group
+            continue
         try:
-            await _write(session, group)
-        except psycopg.Error as error:
+            await _insert(session, group)
+        except Exception as error:
             if session.lost:
                 raise
-            if not (blames_row(error) or is_blocked(error)):
-                done.refused = " ".join(str(error).split())
-                done.waiting += [row for left in [group, *pending] for row in left]
-                break
-            await _split(session, group, error, pending, done)
+            pending += await _smaller(session, group, error, done)
         else:
             done.written += group
+    done.left += [action for group in pending for action in group]
+    for action in done.written:
+        action.state = State.WRITTEN
     return done
 
 
-async def settle_all(session: Session, claimed: Claim, decision: Decision) -> None:
-    """Write one verdict for a whole batch; errors are the caller's."""
+async def write_batch(session: Session, batch: ClaimedBatch, decision: Decision) -> None:
+    """Write one decision for a whole batch; errors are the caller's."""
     await session.rows(
-        SETTLE_ALL,
+        WRITE_BATCH,
         {
-            "uuids": claimed.uuids,
-            "runs": claimed.runs,
-            "attempts": claimed.attempts,
+            "uuids": batch.uuids,
+            "runs": batch.runs,
+            "attempts": batch.attempts,
             "status": decision.status,
             "error": decision.error,
             "retry_seconds": decision.retry_seconds,
@@ -95,40 +127,195 @@ async def settle_all(session: Session, claimed: Claim, decision: Decision) -> No
     )
 
 
-async def _split(
-    session: Session, group: list[Row], error: psycopg.Error, pending: list[list[Row]], done: Settled
-) -> None:
+async def running_now(
+    session: Session, actions: Sequence[ClaimedAction]
+) -> tuple[list[ClaimedAction], list[ClaimedAction]]:
+    """Those that the ledger shows as RUNNING at exactly this run and attempt, and the others.
+
+    A cancel may have been committed between the claim and the RUNNING event, which is then ignored: what is
+    sent at most once is sent only where a new look finds that the event took effect.
+    """
+    values = {
+        "uuids": Uuids.of([action.uuid for action in actions]),
+        "runs": Ints.of([action.run for action in actions]),
+        "attempts": Ints.of([action.attempt for action in actions]),
+    }
+    [[found]] = await session.rows(RUNNING_NOW, values)
+    running: set[UUID] = set(found)
+    return (
+        [action for action in actions if action.uuid in running],
+        [action for action in actions if action.uuid not in running],
+    )
+
+
+async def _smaller(
+    session: Session, group: list[ClaimedAction], error: Exception, done: Written
+) -> list[list[ClaimedAction]]:
+    """What of a group that failed is to be tried again, without the rows that are known to be to blame."""
+    rest = group
+    if is_locked(error):
+        rest = await _free(session, group, done)
+    elif not is_poison(error) and not is_slow(error):
+        done.refused = " ".join(str(error).split())
+        return [group]
+    elif isinstance(error, psycopg.Error) and error.sqlstate in ("23503", "23514"):
+        rest = await _without_gone(session, group, done)
+    if len(rest) < len(group):
+        return [rest] if rest else []
     if len(group) > 1:
         middle = len(group) // 2
-        pending += [group[middle:], group[:middle]]
-    elif is_blocked(error):
-        done.waiting += group
+        return [group[middle:], group[:middle]]
+    if is_poison(error):
+        await _insert_as_failed(session, group[0], error, done)
     else:
-        await _write_poison(session, group[0], error, done)
+        done.left += group
+    return []
 
 
-async def _write_poison(session: Session, row: Row, error: psycopg.Error, done: Settled) -> None:
-    log.error("an outcome could not be written", action_uuid=str(row.uuid), error=str(error))
-    plain = replace(row, decision=poison(error))
+async def _free(session: Session, group: list[ClaimedAction], done: Written) -> list[ClaimedAction]:
+    """The rows that nobody holds now; the others are left."""
     try:
-        await _write(session, [plain])
+        [[found]] = await session.rows(FREE_ROWS, {"uuids": Uuids.of([action.uuid for action in group])})
     except psycopg.Error:
-        done.waiting.append(row)  # its lock stays: what cannot be told must not be done again
+        if session.lost:
+            raise
+        done.left += group  # a whole table is locked
+        return []
+    free = set(found)
+    done.left += [action for action in group if action.uuid not in free]
+    return [action for action in group if action.uuid in free]
+
+
+async def _without_gone(session: Session, group: list[ClaimedAction], done: Written) -> list[ClaimedAction]:
+    """Those whose threads exist; of the others there is nothing left to write to."""
+    try:
+        [[found]] = await session.rows(FORGET_GONE, {"uuids": Uuids.of([action.uuid for action in group])})
+    except psycopg.Error:
+        if session.lost:
+            raise
+        return group
+    gone = set(found)
+    for action in group:
+        if action.uuid in gone:
+            log.error(
+                "the action was dropped by retention: its outcome is lost", action_uuid=str(action.uuid)
+            )
+            done.gone.append(action)
+    return [action for action in group if action.uuid not in gone]
+
+
+async def _insert_as_failed(session: Session, action: ClaimedAction, error: Exception, done: Written) -> None:
+    log.error("an outcome could not be written", action_uuid=str(action.uuid), error=str(error))
+    before, action.decision = action.decision, unwritable(error)
+    try:
+        await _insert(session, [action])
+    except Exception:
+        if session.lost:
+            raise
+        log.exception("nor could the failure to write it", action_uuid=str(action.uuid))
+        action.decision = before
+        done.left.append(action)  # its lock stays: what cannot be recorded must not be done again
     else:
-        done.written.append(plain)
+        done.written.append(action)
 
 
-async def _write(session: Session, group: Sequence[Row]) -> None:
-    decisions = [row.decision for row in group]
+async def _insert(session: Session, group: Sequence[ClaimedAction]) -> None:
+    events = [action.event for action in group]
     await session.rows(
-        SETTLE,
+        WRITE,
         {
-            "uuids": Uuids.of([row.uuid for row in group]),
-            "runs": Ints.of([row.run for row in group]),
-            "attempts": Ints.of([row.attempt for row in group]),
-            "statuses": Texts.of([decision.status for decision in decisions]),
-            "errors": Texts.of([decision.error for decision in decisions]),
-            "retries": Floats.of([decision.retry_seconds for decision in decisions]),
-            "details": Texts.of([decision.detail for decision in decisions]),
+            "uuids": Uuids.of([action.uuid for action in group]),
+            "runs": Ints.of([action.run for action in group]),
+            "attempts": Ints.of([action.attempt for action in group]),
+            "statuses": Texts.of([event.status for event in events]),
+            "errors": Texts.of([event.error for event in events]),
+            "retries": Floats.of([event.retry_seconds for event in events]),
+            "details": Texts.of([event.detail for event in events]),
         },
     )
+
+
+class Writer:
+    """Writes for one worker: counts what was written, and knows whether the server takes writes."""
+
+    def __init__(
+        self, session: Session, served: ServedName, row: Registration, clock: Callable[[], float]
+    ) -> None:
+        self._session = session
+        self._served = served
+        self._row = row
+        self._clock = clock
+        self._again_at = self._careful_until = 0.0
+        self._refused = False
+        self._backed_off = False
+
+    async def write(self, actions: Sequence[ClaimedAction]) -> Written:
+        """Write what can be written."""
+        began = self._clock()
+        done = await write(self._session, actions, careful=began < self._careful_until)
+        if done.left:
+            self._careful_until = self._clock() + CAREFUL_FOR
+        self._note(done)
+        ended = [action for action in done.written if action.decision is not RUNNING]
+        for status, times in Counter(action.event.status for action in ended).items():
+            self.count(status, times)
+        if tracing.enabled():
+            for action in ended:
+                _trace(action, self._clock() - began)
+        return done
+
+    def count(self, status: str, times: int) -> None:
+        """So many events of that status were committed."""
+        self._served.metrics.dispatches.labels(self._served.name, status).inc(times)
+        if status in BAD_ENDS:
+            self._row.failed += times
+        elif status == "BACKOFF":
+            self._backed_off = True
+        else:
+            self._row.done += times
+
+    def backed_off(self) -> bool:
+        """Whether something went into BACKOFF since the last call."""
+        was, self._backed_off = self._backed_off, False
+        return was
+
+    def refused_for(self) -> float:
+        """Seconds until the next write may be tried, while the server takes none; 0 where it does."""
+        return max(0.0, self._again_at - self._clock())
+
+    def try_now(self) -> None:
+        """The last chance to write has come, whatever was refused before."""
+        self._again_at = 0.0
+
+    @property
+    def refused(self) -> bool:
+        """The server takes no writes now: dispatch nothing more."""
+        return self._refused
+
+    def _note(self, done: Written) -> None:
+        refused = done.refused is not None
+        self._again_at = self._clock() + REFUSED_AGAIN if refused else 0.0
+        if refused and not self._refused:
+            log.error(
+                "outcomes cannot be written: their locks are kept, nothing more is dispatched, trying again",
+                action=self._served.name,
+                waiting=len(done.left),
+                error=done.refused,
+            )
+        elif self._refused and not refused:
+            log.info("outcomes can be written again", action=self._served.name)
+        self._refused = refused
+        self._served.metrics.held_up.labels(self._served.name).set(int(refused))
+
+
+def _trace(action: ClaimedAction, seconds: float) -> None:
+    work = action.work
+    if work is not None:
+        tracing.mark(
+            "outcome",
+            seconds=seconds,
+            action_uuid=work.uuid,
+            correlation_id=work.correlation_id,
+            parent_uuid=work.parent_uuid,
+            status=action.event.status,
+        )

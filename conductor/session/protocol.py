@@ -53,6 +53,7 @@ class PgProtocol:
         self._answer: Sent | None = None
         self._result: pq.abc.PGresult | None = None
         self._closed = False
+        self.received_at = self._loop.time()  # when bytes came last
         self._loop.add_reader(self._socket, self._readable)
 
     async def rows(self, statement: str, values: Mapping[str, Any]) -> list[Any]:
@@ -134,6 +135,7 @@ class PgProtocol:
         connection = self._pgconn
         try:
             connection.consume_input()
+            self.received_at = self._loop.time()
             if self._answer is not None:
                 self._collect(self._answer)
             while (bell := connection.notifies()) is not None:

@@ -6,10 +6,10 @@ the locks, another worker claims, and nothing that we still have in memory can b
 the object that could write it is dead too. There is no token to compare and no clock to trust.
 
 The window of trust. The server may notice our death later than we notice its silence, never the other way
-round for long: a statement goes out at least every second, and one that is not answered within three seconds
-severs the socket. From then on every call raises `SessionLost`, the dispatches in flight are cancelled and
-their outcomes dropped. A dispatch that ignores its cancellation can still do its work twice (at-least-once);
-it cannot write twice.
+round for long: a statement goes out at least every second, and one whose answer brings no byte for three
+seconds severs the socket. (A large answer over a slow link takes as long as it takes.) From then on every
+call raises `SessionLost`, the dispatches in flight are cancelled and their outcomes dropped. A dispatch that
+ignores its cancellation can still do its work twice (at-least-once); it cannot write twice.
 
 What each failure does:
 - the backend is terminated, the server crashes: the socket ends; seen at once, even while idle.
@@ -47,7 +47,7 @@ class Session:
 
     def __init__(self, connection: AsyncConnection[Any], answer_within: float = ANSWER_WITHIN) -> None:
         self._connection = connection
-        self._answer_within = answer_within
+        self.answer_within = answer_within
         self.on_bell: Callable[[bytes], None] = lambda _named: None
         self._loop = asyncio.get_running_loop()
         self._lost: str | None = None
@@ -83,8 +83,7 @@ class Session:
         return await self._answered(self._protocol.answer(prepared, sent))
 
     async def _answered(self, answer: Coroutine[Any, Any, _Answer]) -> _Answer:
-        within = self._answer_within
-        timer = self._loop.call_later(within, self.sever, f"no answer within {within:g} s")
+        silence = _Silence(self)
         try:
             found = await answer
         except OperationalError as error:
@@ -95,7 +94,7 @@ class Session:
             self.sever("a statement was given up")  # its answer would be taken for that of the next one
             raise
         finally:
-            timer.cancel()
+            silence.over()
         self.answered_at = self._loop.time()
         return found
 
@@ -118,6 +117,10 @@ class Session:
             timer.cancel()
             self._rests = None
         self._check()
+
+    def silent_for(self) -> float:
+        """Seconds since the server was last heard."""
+        return self._loop.time() - self._protocol.received_at
 
     def sever(self, reason: str) -> None:
         """End it now: whoever waits for an answer gets an error instead, and the server frees the locks."""
@@ -153,6 +156,28 @@ class Session:
         self._lost = self._lost or _first_line(str(error))
         if self._rests is not None:
             self._rests.set()
+
+
+class _Silence:
+    """Severs a session whose server sends nothing for too long while an answer is awaited."""
+
+    __slots__ = ("_session", "_timer", "_within")
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._within = session.answer_within
+        self._timer = asyncio.get_running_loop().call_later(self._within, self._strike)
+
+    def over(self) -> None:
+        """The answer is there."""
+        self._timer.cancel()
+
+    def _strike(self) -> None:
+        left = self._within - self._session.silent_for()
+        if left > 0:
+            self._timer = asyncio.get_running_loop().call_later(left, self._strike)
+        else:
+            self._session.sever(f"no answer within {self._within:g} s")
 
 
 def _first_line(said: str) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from conductor.dispatch.threads import serving
 from conductor.limits.served_name import ServedName
 from conductor.metrics import ConductorMetrics
 from conductor.worker.worker import Worker, WorkerContext
@@ -14,7 +15,7 @@ log = get_logger(__name__)
 
 
 class WorkerPool:
-    """Started as a whole, stopped as a whole."""
+    """All workers of one action name."""
 
     def __init__(
         self,
@@ -33,8 +34,12 @@ class WorkerPool:
 
     async def start(self) -> None:
         """Open what the handler needs, then let the workers begin."""
-        await self._handler.start()
-        self.tasks = [asyncio.create_task(worker.run(), name=self.name) for worker in self._workers]
+        context = serving(self.name, self._served.action.concurrency)
+        await asyncio.create_task(self._handler.start(), context=context.copy())
+        self.tasks = [
+            asyncio.create_task(worker.run(), name=self.name, context=context.copy())
+            for worker in self._workers
+        ]
         log.info("serving", action=self.name, workers=len(self._workers))
 
     def stop(self) -> None:

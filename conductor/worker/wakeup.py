@@ -17,30 +17,35 @@ ever tries: waiting would make one open submit transaction deafen it.
 NOTIFY is latency, never correctness: were every bell lost, the naps and the poll would find the work.
 """
 
+import asyncio
+import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from conductor.claim.claim import Look
+from conductor.claim.fast_path import named
+from conductor.dispatch.pipeline import Pipeline
+from conductor.session.session import Session
+from switchyard.ledger.queries import query
+
+NAME_BELL = query("conductor", "name_bell")
+LISTEN = query("conductor", "listen")
+ARM = query("conductor", "arm")
+DISARM = query("conductor", "disarm")
+RING = query("conductor", "ring")
+
+RING_EVERY = 1.0
 NAP = 0.5
 QUIET = 0.1  # how far back a worker remembers what it found
 BUSY = 8  # more than this within QUIET is busy
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What one look at the queue said."""
-
-    wanted: int
-    claimed: int
-    skipped: bool  # others hold something that is due
-    due_in: float | None  # seconds until the earliest that is not due yet
 
 
 NOTHING = Look(wanted=0, claimed=0, skipped=False, due_in=None)
 
 
 class Bell:
-    """Remembers rings and looks, and says when the next look is due."""
+    """Remembers rings and looks, and decides when the next look is due."""
 
     def __init__(self, clock: Callable[[], float], *, listen_wait: float, poll: float) -> None:
         self._clock = clock
@@ -79,6 +84,11 @@ class Bell:
     def still(self) -> bool:
         """Nothing is known to be there, so what rings now is all there is."""
         return not (self._rung or self.more or self.busy)
+
+    @property
+    def drained(self) -> bool:
+        """The last look found less than it wanted: there was nothing more."""
+        return self._last is not NOTHING and not self.more
 
     @property
     def more(self) -> bool:
@@ -126,3 +136,73 @@ class Bell:
         if due_in is None:
             return longest
         return min(longest, due_in if due_in >= 0 else self._listen_wait)
+
+
+class Wakeup:
+    """The bell of one worker's session: listening, arming, and sleeping until it rings."""
+
+    def __init__(self, session: Session, name: str, bell: Bell, pipeline: Pipeline) -> None:
+        self._session = session
+        self._name = name
+        self._pipeline = pipeline
+        self._event = asyncio.Event()
+        self._idle = False  # asleep with nothing else to do: a bell that names its action is answered at once
+        self._rang_at = -RING_EVERY
+        self.bell = bell
+        session.on_bell = self.heard
+
+    @property
+    def idle(self) -> bool:
+        """Asleep, with no other work known of."""
+        return self._idle
+
+    async def listen(self) -> None:
+        """Before the first turn."""
+        await self._session.rows(NAME_BELL, {"name": self._name})
+        await self._session.rows(LISTEN)
+        await self._pipeline.fast.prepare()
+
+    def heard(self, payload: bytes = b"") -> None:
+        """Something may be there."""
+        uuid = named(payload) if self._idle else None
+        self._idle = False
+        if uuid is None or uuid in self._pipeline.table:
+            self.bell.ring()
+        else:
+            self._pipeline.fast.send(uuid)
+        self._event.set()
+
+    def wake(self) -> None:
+        """There is something to do besides claims."""
+        self._idle = False
+        self._event.set()
+
+    def clear(self) -> None:
+        """A turn begins: what comes from here on asks for another one."""
+        self._event.clear()
+
+    async def arm_or_disarm(self) -> None:
+        """Have writers ring while it is quiet, and not while it is busy."""
+        if self.bell.wants_disarming():
+            await self._session.rows(DISARM, {"name": self._name})
+            self.bell.armed = False
+        elif self.bell.wants_arming():
+            [[got]] = await self._session.rows(ARM, {"name": self._name})
+            self.bell.arm(got=got)
+
+    async def ring_peers(self) -> None:
+        """More than this worker can take: another one may have room."""
+        if time.monotonic() - self._rang_at >= RING_EVERY:
+            self._rang_at = time.monotonic()
+            await self._session.rows(RING, {"name": self._name})
+
+    async def rest(self, seconds: float, *, idle: bool) -> None:
+        """Sleep until the bell, a `wake`, or so many seconds have passed."""
+        self._idle = idle
+        try:
+            await self._session.wait(self._event, seconds)
+        finally:
+            self._idle = False
+        fast = self._pipeline.fast
+        if not fast.pending and asyncio.get_running_loop().time() >= self._session.quiet_until():
+            await fast.rehearse()

@@ -1,6 +1,6 @@
-"""A worker of one action name: one shift after the other, each on a session of its own.
+"""A worker of one action name: one loop after the other, each on a session of its own.
 
-A lost session ends the shift and everything it held. The worker then opens another session, closes the row it
+A lost session ends the loop and everything it held. The worker then opens another session, closes the row it
 had, and claims anew; it never carries anything over. One that is stopped before it has another session opens
 one to close its row: it ended, and nobody should report it lost.
 """
@@ -25,7 +25,7 @@ log = get_logger(__name__)
 
 PAUSES = Backoff(base=0.1, longest=5.0)
 GOODBYE = 3.0  # how long a stopped worker without a session tries to reach the database
-HEALTHY_AFTER = 10.0  # a shift that lasted so long was no failure to start
+HEALTHY_AFTER = 10.0  # a session that lasted so long was no failure to start
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class WorkerContext:
 
 
 class Worker:
-    """Keeps one shift going until it is told to stop."""
+    """Keeps one loop going until it is stopped."""
 
     def __init__(self, served: ServedName, context: WorkerContext) -> None:
         self._served = served
@@ -72,7 +72,7 @@ class Worker:
                 await self._work()
             except ConfigError:
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever ended the shift, the next one starts clean
+            except Exception as error:  # noqa: BLE001 - whatever ended the loop, the next one starts clean
                 lasted = asyncio.get_running_loop().time() - began
                 failures = 1 if lasted > HEALTHY_AFTER else failures + 1
                 await self._recover(error, PAUSES.pause(failures))
@@ -124,12 +124,16 @@ class Worker:
                     await session.close()
         except (SwitchyardError, psycopg.Error, TimeoutError) as error:
             why = " ".join(str(error).split()) or f"no answer within {GOODBYE:g} s"
-            log.warning("the row stays open: others will mark it lost", action=self._served.name, error=why)
+            log.warning(
+                "could not close the worker's row: others will mark it lost",
+                action=self._served.name,
+                error=why,
+            )
 
     async def _recover(self, error: Exception, pause: float) -> None:
         expected = isinstance(error, SwitchyardError)
         log.warning(
-            "the session ended: what it held is free, a new one follows",
+            "database session lost; its claims were released; reconnecting",
             action=self._served.name,
             error=" ".join(str(error).split()),
             again_in=round(pause, 3),

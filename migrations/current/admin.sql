@@ -144,3 +144,20 @@ begin
 end
 $$;
 comment on function switchyard.callbacks_made is 'Clears callbacks_due, in the transaction that inserted the callbacks.';
+
+create or replace function switchyard.lock_free_threads(action_uuids uuid[]) returns setof uuid
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  threads uuid[] := array(
+    select t.action_uuid from switchyard.thread t where t.action_uuid = any (action_uuids)
+    order by t.action_uuid for update skip locked);
+  open_threads uuid[] := array(
+    select y.action_uuid from switchyard.yard y where y.action_uuid = any (threads)
+    order by y.action_uuid for update skip locked);
+begin
+  return query select u.action_uuid from unnest(threads) as u (action_uuid)
+    where u.action_uuid = any (open_threads)
+      or not exists (select from switchyard.yard y where y.action_uuid = u.action_uuid);
+end
+$$;
+comment on function switchyard.lock_free_threads is 'Locks those of these threads that nobody else has locked, until the transaction ends: after a write waited for a lock, the others are written without the locked ones.';

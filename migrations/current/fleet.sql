@@ -1,35 +1,67 @@
 -- The workers of all programs, and the token buckets that they share.
 
-create or replace function switchyard.mark_lost(p_lost_after interval)
+-- A worker's session holds this lock, shared, for as long as it lives. So pg_locks, which every user can read, shows the
+-- backend whose locks are the worker's claims, in this database alone; a process id can be used again, and whose
+-- backend it is only some users may see.
+create or replace function switchyard.worker_key(p_worker uuid) returns integer
+language sql immutable parallel safe strict as $$ select hashtext(p_worker::text) $$;
+comment on function switchyard.worker_key is 'The second key of the lock (1937204082, key) that a worker''s session holds.';
+
+create or replace function switchyard.worker_sessions() returns table (key integer, pid integer)
+language sql stable as $$
+  select l.objid::bigint::bit(32)::integer, l.pid from pg_locks l join pg_database d on d.oid = l.database
+  where d.datname = current_database() and l.locktype = 'advisory' and l.objsubid = 2 and l.granted and l.classid = 1937204082
+$$;
+comment on function switchyard.worker_sessions is 'The sessions of workers that live, by worker_key.';
+
+create or replace function switchyard.backends_of(w switchyard.worker) returns setof integer
+language sql stable as $$
+  select s.pid from switchyard.worker_sessions() as s where s.key = switchyard.worker_key(w.worker_id)
+  union
+  -- A worker with several connections names them after itself, its kind and id first.
+  select a.pid from pg_stat_activity a
+  where a.datname = current_database() and starts_with(a.application_name, format('%s %s ', w.kind, w.worker_id))
+$$;
+comment on function switchyard.backends_of is 'The connections of a worker to this database.';
+
+-- Who is silent is for the caller to say, by its own clock: what the server's says depends on who set it, and how long
+-- the server was away. A worker that has beaten since then is left alone.
+create or replace function switchyard.mark_lost(p_workers uuid[], p_beats timestamptz[])
 returns table (worker_id uuid, kind text, action_name text, host text, beat_at timestamptz, terminated boolean)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   w switchyard.worker;
+  trouble text;
 begin
   for w in
-    select * from switchyard.worker x
-    where x.ended_at is null and x.lost_at is null and x.beat_at < clock_timestamp() - p_lost_after
-    order by x.worker_id for update skip locked
+    select x.* from switchyard.worker x
+    join unnest(p_workers, p_beats) as s (worker_id, beat_at) on s.worker_id = x.worker_id and s.beat_at = x.beat_at
+    where x.ended_at is null and x.lost_at is null
+    order by x.worker_id for update of x skip locked
   loop
     update switchyard.worker x set lost_at = clock_timestamp() where x.worker_id = w.worker_id;
-    -- A stopped process keeps its connections, and so its locks, alive. Pids are used again: backend_start tells.
-    -- A worker with several connections names them after itself, its kind and id first.
-    terminated := coalesce((
-      select bool_or(pg_terminate_backend(a.pid)) from pg_stat_activity a
-      where a.pid <> pg_backend_pid() and (a.pid = w.backend_pid and a.backend_start = w.backend_start
-        or a.datname = current_database() and starts_with(a.application_name, format('%s %s ', w.kind, w.worker_id)))), false);
+    trouble := '';
+    begin
+      -- A stopped process keeps its connections, and so its claims, alive.
+      terminated := coalesce((
+        select bool_or(pg_terminate_backend(b.pid)) from switchyard.backends_of(w) as b (pid) where b.pid <> pg_backend_pid()), false);
+    exception when insufficient_privilege then
+      terminated := false;
+      trouble := format('; its connection could not be ended, and keeps what it has claimed: grant pg_signal_backend to %s', current_user);
+    end;
     insert into switchyard.journal (kind, subject, reason, detail, needs_review)
     values ('lost_worker', w.worker_id::text,
-      format('%s worker %s on %s (%s) has not been heard of since %s', w.kind, w.worker_id, w.host, coalesce(w.action_name, 'no action name'), w.beat_at),
+      format('%s worker %s on %s (%s) has not been heard of since %s%s', w.kind, w.worker_id, w.host, coalesce(w.action_name, 'no action name'), w.beat_at, trouble),
       jsonb_build_object('action_name', w.action_name, 'host', w.host, 'pid', w.pid, 'terminated', terminated), true);
     worker_id := w.worker_id; kind := w.kind; action_name := w.action_name; host := w.host; beat_at := w.beat_at;
     return next;
   end loop;
 end
 $$;
-comment on function switchyard.mark_lost is 'Marks workers that stopped beating as lost, ends their connections, and returns them.';
+comment on function switchyard.mark_lost is 'Marks workers as lost that have not beaten since those times, ends their connections, and returns them.';
 
--- One row lock makes it exact across instances. Time is the server's, and a clock set back refills nothing.
+-- One row lock makes it exact across instances. Time is the server's; where its clock was set back, what was refilled in
+-- the future counts as refilled now, so the bucket recovers at once and nothing is given twice.
 create or replace function switchyard.take_tokens(p_action_name text, p_rate double precision, p_burst double precision, p_wanted integer)
 returns table (taken integer, wait_seconds double precision)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
@@ -40,7 +72,7 @@ begin
   select least(p_burst, b.tokens + greatest(0, extract(epoch from clock_timestamp() - b.refilled_at)) * p_rate) into available
   from switchyard.bucket b where b.action_name = p_action_name for update;
   taken := least(p_wanted, floor(available + 1e-9))::integer;
-  update switchyard.bucket b set tokens = greatest(0, available - taken), refilled_at = greatest(b.refilled_at, clock_timestamp())
+  update switchyard.bucket b set tokens = greatest(0, available - taken), refilled_at = clock_timestamp()
   where b.action_name = p_action_name;
   wait_seconds := case when taken > 0 then 0 else (1 - available) / p_rate end;
   return next;
@@ -57,25 +89,29 @@ comment on function switchyard.give_tokens is 'Puts back tokens that a claim fou
 -- What only conductors ask of the ledger: a place in the fleet, the names that wait, and when to stop a name.
 
 -- Advisory locks live in a table that all connections share; full, it shuts the server for new ones. So the slots of all
--- workers together stay under a quarter of it. One registers at a time, or two would take the same last slots.
+-- workers together stay under a quarter of it. One registers at a time, or two would take the same last slots; the lock
+-- is that of a row that only the owner may lock. A worker whose session is gone holds no locks: its slots are free, whether
+-- its row was closed or not.
 create or replace function switchyard.register_worker(
   p_kind text, p_action_name text, p_host text, p_zone text, p_pid integer, p_version text, p_config_hash text, p_slots integer
 ) returns table (worker_id uuid, slots integer)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
+  living integer[];
   room bigint := current_setting('max_locks_per_transaction')::bigint
     * (current_setting('max_connections')::bigint + current_setting('max_prepared_transactions')::bigint) / 4;
 begin
-  perform pg_advisory_xact_lock(1937204081, 1);
-  return query
-  insert into switchyard.worker as w
-    (kind, action_name, host, zone, pid, version, config_hash, slots, backend_pid, backend_start)
-  select p_kind, p_action_name, p_host, p_zone, p_pid, p_version, p_config_hash,
+  perform from switchyard.applied for update;
+  living := array(select s.key from switchyard.worker_sessions() as s);
+  worker_id := gen_random_uuid();
+  perform pg_advisory_lock_shared(1937204082, switchyard.worker_key(worker_id));
+  insert into switchyard.worker as w (worker_id, kind, action_name, host, zone, pid, version, config_hash, backend_pid, slots)
+  select register_worker.worker_id, p_kind, p_action_name, p_host, p_zone, p_pid, p_version, p_config_hash, pg_backend_pid(),
     greatest(1, least(p_slots, room - (
-      select coalesce(sum(x.slots), 0) from switchyard.worker x where x.ended_at is null and x.lost_at is null)))::integer,
-    a.pid, a.backend_start
-  from pg_stat_get_activity(pg_backend_pid()) as a
-  returning w.worker_id, w.slots;
+      select coalesce(sum(x.slots), 0) from switchyard.worker x
+      where x.ended_at is null and x.lost_at is null and switchyard.worker_key(x.worker_id) = any (living))))::integer
+  returning w.slots into slots;
+  return next;
 end
 $$;
 comment on function switchyard.register_worker is 'A row for a worker on this connection, and as many slots as the lock table has room for.';
@@ -102,7 +138,8 @@ language sql stable security definer set search_path = switchyard, pg_temp as $$
 $$;
 comment on function switchyard.waiting_names is 'The action names that something waits under.';
 
--- Counted since the name was last resumed: who resumes it has decided about what was lost before.
+-- Counted since the name was last resumed: who resumes it has decided about what was lost before. A worker that
+-- registered again (same host and process) was not lost: the database was away, or it could not be heard.
 create or replace function switchyard.pause_where_lost(p_ratio double precision, p_least integer, p_within interval)
 returns table (action_name text, lost bigint, started bigint)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
@@ -112,6 +149,9 @@ begin
     where w.action_name is not null
       and w.started_at > greatest(clock_timestamp() - p_within, (
         select max(j.entry_time) from switchyard.journal j where j.kind = 'resume' and j.subject = w.action_name))
+      and (w.lost_at is null or not exists (
+        select from switchyard.worker n
+        where n.host = w.host and n.pid = w.pid and n.action_name = w.action_name and n.started_at > w.started_at))
     group by w.action_name
     having count(w.lost_at) >= p_least and count(w.lost_at) > p_ratio * count(*)
   loop

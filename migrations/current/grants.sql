@@ -46,12 +46,14 @@ grant usage on sequence switchyard.event_id to switchyard_worker, switchyard_adm
 grant insert, update, delete on switchyard.worker, switchyard.route to switchyard_worker, switchyard_admin;
 grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.claim_one(text, uuid),
   switchyard.describe(uuid[]), switchyard.claim_orphans(text, integer, uuid[]), switchyard.unlock(bigint[]),
-  switchyard.ring(text[], uuid), switchyard.callbacks_made(uuid, integer), switchyard.notice_over(text, text, text),
-  switchyard.register_worker(text, text, text, text, integer, text, text, integer), switchyard.mark_lost(interval),
+  switchyard.free_rows(uuid[]), switchyard.forget_gone(uuid[]),
+  switchyard.ring(text[], uuid), switchyard.callbacks_made(uuid, integer), switchyard.lock_free_threads(uuid[]),
+  switchyard.notice_over(text, text, text),
+  switchyard.register_worker(text, text, text, text, integer, text, text, integer), switchyard.mark_lost(uuid[], timestamptz[]),
   switchyard.pause_where_lost(double precision, integer, interval), switchyard.waiting_names(),
   switchyard.take_tokens(text, double precision, double precision, integer),
   switchyard.give_tokens(text, double precision, integer), switchyard.pause(text, text, text),
-  switchyard.ensure_partitions(integer), switchyard.drop_partition(text) to switchyard_worker, switchyard_admin;
+  switchyard.ensure_partitions(integer, text), switchyard.drop_partition(text) to switchyard_worker, switchyard_admin;
 
 -- An administrator decides.
 grant execute on function switchyard.retrigger(uuid, text, text), switchyard.cancel(uuid, text, text),

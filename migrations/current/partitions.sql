@@ -1,11 +1,12 @@
 -- Partitions: made ahead, dropped whole. There is no default partition: a row that fits nowhere is an error at once.
 
+-- The lock of a row that only the owner and administrators may lock: an advisory lock could be held by anybody.
 create or replace function switchyard.maintenance_lock() returns void
 language plpgsql as $$
 begin
-  if not pg_try_advisory_xact_lock(1937204079, 1) then
-    raise exception 'another instance is making or dropping partitions' using errcode = 'lock_not_available';
-  end if;
+  perform from switchyard.partitioning for update nowait;
+exception when lock_not_available then
+  raise exception 'another instance is making or dropping partitions' using errcode = 'lock_not_available';
 end
 $$;
 comment on function switchyard.maintenance_lock is 'One instance at a time; never waits.';
@@ -28,52 +29,78 @@ end
 $$;
 comment on function switchyard.attach_partition is 'Makes one table''s partition for that stretch.';
 
-create or replace function switchyard.ensure_partitions(days_ahead integer default 7)
+-- From yesterday on, for ids are made by clocks that may run a little behind, or just before midnight. Every gap is filled:
+-- one in the middle may be left by a clock that was wrong for a while, and today's partition must not wait for it.
+create or replace function switchyard.ensure_partitions(days_ahead integer default 7, partition_interval text default null)
 returns setof switchyard.partition_span language plpgsql security definer
 set search_path = switchyard, pg_temp set timezone = 'UTC' set lock_timeout = '100ms' as $$
 declare
   step text;
+  place timestamptz := date_trunc('day', now() - interval '1 day');
   span switchyard.partition_span;
 begin
   if days_ahead is null or days_ahead < 0 or days_ahead > 3660 then
     raise exception 'days_ahead must be between 0 and 3660, not %', days_ahead using errcode = 'invalid_parameter_value';
   end if;
   perform switchyard.maintenance_lock();
-  select partition_interval into step from switchyard.partitioning;
-  -- The stretch before today's too: ids are made by clocks that may run a little behind, or just before midnight.
-  select coalesce(max(p.ends_at), date_trunc(step, now() - interval '1 day')) into span.starts_at
-  from switchyard.partition_span p;
-  while span.starts_at <= now() + make_interval(days => days_ahead) loop
-    span.ends_at := date_trunc(step, span.starts_at) + ('1 ' || step)::interval;
-    span.suffix := to_char(span.starts_at, 'YYYYMMDD');
-    perform switchyard.attach_partition(parent, span.suffix, span.starts_at, span.ends_at)
-    from unnest(array['action', 'thread', 'event']) as parent;
-    insert into switchyard.partition_span values (span.*);
-    return next span;
-    span.starts_at := span.ends_at;
+  update switchyard.partitioning p set partition_interval = ensure_partitions.partition_interval
+  where p.partition_interval <> ensure_partitions.partition_interval;
+  select p.partition_interval into step from switchyard.partitioning p;
+  while place <= now() + make_interval(days => days_ahead) loop
+    select * into span from switchyard.partition_span p where p.starts_at <= place and p.ends_at > place;
+    if not found then
+      select greatest(date_trunc(step, place), max(p.ends_at)) into span.starts_at
+      from switchyard.partition_span p where p.ends_at <= place;
+      select least(date_trunc(step, span.starts_at) + ('1 ' || step)::interval, min(p.starts_at)) into span.ends_at
+      from switchyard.partition_span p where p.starts_at > place;
+      span.suffix := to_char(span.starts_at, 'YYYYMMDD');
+      perform switchyard.attach_partition(parent, span.suffix, span.starts_at, span.ends_at)
+      from unnest(array['action', 'thread', 'event']) as parent;
+      insert into switchyard.partition_span values (span.*);
+      return next span;
+    end if;
+    place := span.ends_at;
   end loop;
 end
 $$;
-comment on function switchyard.ensure_partitions is 'Makes the partitions from where they end to days_ahead from now; returns those it made.';
+comment on function switchyard.ensure_partitions is 'Makes the partitions that are missing from yesterday to days_ahead from now; returns those it made.';
 
--- Under the thread partition's lock nobody can open a thread, so what the check sees still holds when it is dropped.
+-- Under the thread partition's lock nobody can open a thread, so what the check sees still holds when it is dropped; at
+-- repeatable read it would see what was before the lock.
 create or replace function switchyard.drop_partition(suffix text) returns text
 language plpgsql security definer
 set search_path = switchyard, pg_temp set lock_timeout = '100ms' as $$
 declare
   span switchyard.partition_span;
+  held bigint;
   open_threads bigint;
   due bigint;
 begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'drop_partition must run at read committed, not at %', current_setting('transaction_isolation')
+      using errcode = 'invalid_transaction_state';
+  end if;
   perform switchyard.maintenance_lock();
   select * into span from switchyard.partition_span p where p.suffix = drop_partition.suffix;
   if not found then
     raise exception 'there is no partition %', suffix using errcode = 'undefined_table';
+  elsif span.ends_at > now() then
+    return 'its time has not passed yet';
+  end if;
+  -- An action that was canceled in flight has ended, but its dispatch has not. Before the table is locked: this takes time.
+  execute format('select count(*) from switchyard.%I t join pg_locks l on t.lock_id = (l.classid::bigint << 32 | l.objid::bigint)
+    where l.locktype = ''advisory'' and l.objsubid = 1 and l.database = (select oid from pg_database where datname = current_database())',
+    'thread_' || suffix) into held;
+  if held > 0 then
+    return format('%s threads are locked by a program', held);
   end if;
   execute format('lock table switchyard.%I in access exclusive mode', 'thread_' || suffix);
   select count(*) into open_threads from switchyard.yard y
   where y.action_uuid >= switchyard.uuid_floor(span.starts_at) and y.action_uuid < switchyard.uuid_floor(span.ends_at);
-  execute format('select count(*) from switchyard.%I where callbacks_due', 'thread_' || suffix) into due;
+  -- The callbacks of an end have ids of the time of that end, so they need its partition, whenever the action began.
+  select count(*) into due from switchyard.thread t
+  where t.callbacks_due and (t.ended_at >= span.starts_at and t.ended_at < span.ends_at
+    or t.action_uuid >= switchyard.uuid_floor(span.starts_at) and t.action_uuid < switchyard.uuid_floor(span.ends_at));
   if open_threads > 0 or due > 0 then
     return format('%s threads have not ended, %s have callbacks due', open_threads, due);
   end if;
@@ -87,7 +114,7 @@ exception when lock_not_available then
   return 'in use, try again later';
 end
 $$;
-comment on function switchyard.drop_partition is 'Drops one stretch of time; null, or why it was left alone.';
+comment on function switchyard.drop_partition is 'Drops one stretch of time that has passed; null, or why it was left alone.';
 
 create or replace function switchyard.drop_partitions(older_than timestamptz)
 returns table (suffix text, dropped boolean, reason text) language plpgsql security definer

@@ -22,7 +22,6 @@ create table switchyard.worker (
   pid integer,
   version text,
   backend_pid integer,
-  backend_start timestamptz,
   slots integer not null default 0,
   config_hash text,
   started_at timestamptz not null default now(),
@@ -36,7 +35,7 @@ create table switchyard.worker (
   constraint worker_kind_is_known check (kind in ('conductor', 'caboose', 'assessment'))
 );
 comment on table switchyard.worker is 'One row a worker: it counts as started once its row is there, and as lost once it stops beating.';
-comment on column switchyard.worker.backend_pid is 'With backend_start, the connection that holds its locks; terminated when it is marked lost, as are those that bear its kind and id as their application_name.';
+comment on column switchyard.worker.backend_pid is 'The connection that holds its locks, for people; when it is marked lost, those are ended that hold the lock of worker_key.';
 comment on column switchyard.worker.slots is 'The most advisory locks that it may hold at once.';
 comment on column switchyard.worker.rate is 'Actions a second since it started.';
 comment on column switchyard.worker.state is 'Tokens, breaker factor and whatever else it wants seen.';

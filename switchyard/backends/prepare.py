@@ -7,16 +7,22 @@ from itertools import islice
 from typing import Any
 
 from switchyard.backends.threads import Threads
+from switchyard.config.problems import Problem
 from switchyard.config.schemas import JsonSchema
 from switchyard.config.workflows import Workflow
-from switchyard.errors import StoreError
+from switchyard.errors import BadInput, PoolUnavailable, StoreError, StoreMissing
 from switchyard.handlers import Failed, HandlerContext, Invalid, Outcome, Retry, Work
 from switchyard.places import STORED, Places, parameters_key, told
+from switchyard.process import evaluate
+from switchyard.process.shared_pool import shared_pool
 from switchyard.store import Store
+
+SMALL = 8 * 1024  # bytes of JSON that a cheap schema checks in less time than another process takes to answer
+PROBLEMS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedWorkflow:
     """Ready to be submitted."""
 
     workflow: Workflow
@@ -25,7 +31,7 @@ class Prepared:
     parameters: Mapping[str, Any] = field(default_factory=dict)  # its input, wherever it was kept
 
 
-async def prepare(work: Work, context: HandlerContext, threads: Threads) -> Prepared | Outcome:
+async def prepare(work: Work, context: HandlerContext, threads: Threads) -> PreparedWorkflow | Outcome:
     """Check the parameters and write `input.json`; an outcome where it cannot be submitted.
 
     Every attempt of a run writes the same bytes to the same key, so a repetition harms nothing.
@@ -35,25 +41,45 @@ async def prepare(work: Work, context: HandlerContext, threads: Threads) -> Prep
         return Invalid(f"the configuration has no workflow {work.workflow!r}")
     places = Places(work.uuid, work.run)
     try:
-        parameters = await threads.run(_parameters, work, context.store)
-        if workflow.input_schema and (problem := _problem(workflow.input_schema, parameters)):
-            return Invalid(f"the input does not fit {work.workflow}'s schema: {problem}")
-        data = json.dumps(parameters, allow_nan=False).encode()
+        parameters, data = await threads.run(_parameters, work, context.store)
+        if workflow.input_schema:
+            problem = await _problem(workflow.input_schema, parameters, data, work.action_name)
+            if problem:
+                return Invalid(f"the input does not fit {work.workflow}'s schema: {problem}")
         await threads.run(context.store.put, places.input, data)
     except StoreError as error:
-        kind = Retry if error.transient else Failed
+        # A store that is read-only or refuses us is repaired by a person; what cannot be stored stays so.
+        kind = Failed if isinstance(error, BadInput | StoreMissing) else Retry
         return kind(f"the input could not be stored: {error}")
-    return Prepared(workflow, places, told(places, work.correlation_id, context.store.url_of), parameters)
+    except PoolUnavailable as error:
+        return Retry(f"the input could not be checked: {error}", sent=False)
+    known = told(places, work.correlation_id, context.store.url_of)
+    return PreparedWorkflow(workflow, places, known, parameters)
 
 
-def _parameters(work: Work, store: Store) -> dict[str, Any]:
-    """The action's own, or those that were too large for the ledger."""
+def _parameters(work: Work, store: Store) -> tuple[dict[str, Any], bytes]:
+    """The action's own, or those that were too large for the ledger; and the same as JSON."""
     if work.parameters != STORED:
-        return dict(work.parameters)
-    parameters: dict[str, Any] = json.loads(store.get(parameters_key(work.uuid)))
-    return parameters
+        parameters = dict(work.parameters)
+    else:
+        parameters = json.loads(store.get(parameters_key(work.uuid)))
+    return parameters, json.dumps(parameters, allow_nan=False).encode()
 
 
-def _problem(schema: JsonSchema, parameters: dict[str, Any]) -> str | None:
-    """What is wrong with the input, up to three things, in a line for people."""
-    return "; ".join(map(str, islice(schema.problems(parameters), 3))) or None
+async def _problem(schema: JsonSchema, parameters: dict[str, Any], data: bytes, group: str) -> str | None:
+    """What is wrong with the input, in a line for people.
+
+    A submitter chooses the input, and with it the cost of the check, which may be quadratic or worse: only
+    what is surely cheap is checked in this process.
+    """
+    if len(data) <= SMALL and schema.cheap:
+        found = [*islice(schema.problems(parameters), PROBLEMS)]
+    else:
+        try:
+            problems = await shared_pool().run(
+                evaluate.schema_problems, schema.text, data, PROBLEMS, group=group
+            )
+        except BadInput as error:  # it exceeds a limit, or cannot be evaluated
+            return str(error)
+        found = [Problem(tuple(path), message) for path, message in problems]
+    return "; ".join(map(str, found)) or None

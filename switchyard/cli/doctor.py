@@ -1,11 +1,11 @@
-"""`switchyard doctor`: looks for what could keep the database from serving, and says what to do."""
+"""`switchyard doctor`."""
 
 from dataclasses import asdict
 
 import typer
 from rich.text import Text
 
-from switchyard.cli.database import config_or_default, connected
+from switchyard.cli.database import configured, connected
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import console, print_json
 from switchyard.ledger.doctor import examine
@@ -19,9 +19,9 @@ def doctor(config: ConfigFile = None, as_json: AsJson = False) -> None:
 
     Example: switchyard doctor -c /etc/switchyard.yaml
     """
-    url = config_or_default(config).database.conninfo()
-    with connected(config) as connection:
-        findings = list(examine(connection, url))
+    settings = configured(config)
+    with connected(settings) as connection:
+        findings = list(examine(connection, settings.database.conninfo()))
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:

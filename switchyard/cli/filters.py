@@ -1,58 +1,75 @@
-"""Choosing actions: the filters that list, retrigger and cancel share."""
+"""Choosing actions: the filters that list, retrigger, cancel and dismiss share."""
 
+import inspect
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
-from uuid import UUID
+from functools import wraps
+from typing import Annotated, Any
 
 import typer
 
+from switchyard.cli.complete import GROUPS, action_names, status_words, workflows
 from switchyard.config.units import parse_duration
 from switchyard.errors import BadInput
-from switchyard.status import ENDS, Status
+from switchyard.status import Status
 
-Name = Annotated[
-    str | None, typer.Option("--name", metavar="NAME", help="Only this action name.", show_default=False)
-]
-WorkflowName = Annotated[
-    str | None, typer.Option("--workflow", help="Only this workflow.", show_default=False)
-]
-StatusNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--status",
-        metavar="STATUS",
-        help="Only these; `failed` is every unsuccessful end, `open` all that have not ended.",
-        show_default=False,
-    ),
-]
-CorrelationId = Annotated[
-    str | None, typer.Option("--correlation-id", help="Only this correlation id.", show_default=False)
-]
-Since = Annotated[
-    str | None,
-    typer.Option(
-        "--since",
-        metavar="TIME",
-        help="Submitted after: 2026-01-31, 2026-01-31T08:00Z or an age like 2h.",
-        show_default=False,
-    ),
-]
-Until = Annotated[
-    str | None, typer.Option("--until", metavar="TIME", help="Submitted before.", show_default=False)
-]
 
-GROUPS = {"failed": ENDS - {Status.SUCCESSFUL}, "open": set(Status) - ENDS - {Status.INFO}}
+def _option(
+    flag: str, help_text: str, metavar: str = "TEXT", offered: Callable[[str], list[str]] | None = None
+) -> Any:
+    return typer.Option(flag, metavar=metavar, help=help_text, show_default=False, autocompletion=offered)
+
+
+def _options(
+    name: Annotated[str | None, _option("--name", "Only this action name.", "NAME", action_names)] = None,
+    workflow: Annotated[str | None, _option("--workflow", "Only this workflow.", "NAME", workflows)] = None,
+    status: Annotated[
+        list[str] | None,
+        _option(
+            "--status",
+            "Only these; `failed` is every unsuccessful end, `open` every status before the end.",
+            "STATUS",
+            status_words,
+        ),
+    ] = None,
+    error: Annotated[str | None, _option("--error", "Only errors that contain this text.")] = None,
+    key: Annotated[str | None, _option("--key", "Only this idempotency key.")] = None,
+    correlation_id: Annotated[str | None, _option("--correlation-id", "Only this correlation id.")] = None,
+    since: Annotated[
+        str | None,
+        _option(
+            "--since",
+            "Submitted after: 2026-01-31 or 2026-01-31T08:00 (local), 2026-01-31T08:00Z, or an age like 2h.",
+            "TIME",
+        ),
+    ] = None,
+    until: Annotated[
+        str | None, _option("--until", "Submitted before; written like --since.", "TIME")
+    ] = None,
+) -> "Filter":
+    return Filter(
+        name,
+        workflow,
+        statuses(status),
+        error,
+        key,
+        correlation_id,
+        moment("--since", since),
+        moment("--until", until),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What to choose; nothing given chooses everything."""
+    """What to choose; an empty filter chooses everything."""
 
     name: str | None = None
     workflow: str | None = None
     statuses: tuple[str, ...] | None = None
+    error: str | None = None
+    key: str | None = None
     correlation_id: str | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -62,31 +79,29 @@ class Filter:
         """Whether it chooses everything."""
         return self == Filter()
 
-    def values(self, limit: int) -> dict[str, object]:
-        """The parameters of the query `list`."""
-        return {
-            "name": self.name,
-            "workflow": self.workflow,
-            "statuses": None if self.statuses is None else list(self.statuses),
-            "correlation_id": self.correlation_id,
-            "since": self.since,
-            "until": self.until,
-            "limit": limit,
-        }
+    def values(self, limit: int, statuses: tuple[str, ...] | None = None) -> dict[str, object]:
+        """The parameters of the query `list`; only these of the chosen statuses, where any are given."""
+        chosen = self.statuses
+        if statuses is not None:
+            chosen = tuple(status for status in self.statuses or statuses if status in statuses)
+        return {**asdict(self), "statuses": None if chosen is None else list(chosen), "limit": limit}
 
 
-def chosen(
-    name: str | None,
-    workflow: str | None,
-    status: list[str] | None,
-    correlation_id: str | None,
-    since: str | None,
-    until: str | None,
-) -> Filter:
-    """The filter of a command's options."""
-    return Filter(
-        name, workflow, statuses(status), correlation_id, moment("--since", since), moment("--until", until)
-    )
+def filtered(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the options of the filters; it is called with one `chosen` in their place."""
+    given = inspect.signature(command).parameters
+    options = inspect.signature(_options).parameters
+    own = [parameter for name, parameter in given.items() if name != "chosen"]
+
+    @wraps(command)
+    def called(**values: Any) -> None:
+        chosen = _options(**{name: values.pop(name) for name in options})
+        command(**values, chosen=chosen)
+
+    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own, *options.values())]
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    return called
 
 
 def statuses(given: list[str] | None) -> tuple[str, ...] | None:
@@ -101,7 +116,7 @@ def statuses(given: list[str] | None) -> tuple[str, ...] | None:
             found.add(word.upper())
         else:
             known = ", ".join(s for s in Status if s != Status.INFO)
-            raise BadInput(f"--status: {word!r} is none of {known}, open, failed")
+            raise BadInput(f"--status: {word!r} is not one of {known}, open, failed")
     return tuple(sorted(found))
 
 
@@ -121,14 +136,4 @@ def moment(option: str, given: str | None) -> datetime | None:
     except (ValueError, OverflowError) as error:
         raise BadInput(
             f"{option}: {given!r} is neither a time like 2026-01-31T08:00Z nor an age like 2h"
-        ) from error
-
-
-def identifier(given: str) -> UUID:
-    """An action's id."""
-    try:
-        return UUID(given)
-    except ValueError as error:
-        raise BadInput(
-            f"{given!r} is no action id: it looks like 0197a0f3-8c1e-7a3b-9d2e-1f4c5b6a7d8e"
         ) from error

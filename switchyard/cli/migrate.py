@@ -1,4 +1,4 @@
-"""`switchyard migrate`: brings the database to the schema of this version."""
+"""`switchyard migrate`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from typing import Annotated
 import psycopg
 import typer
 
-from switchyard.cli.database import config_or_default
+from switchyard.cli.database import configured
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import print_json
 from switchyard.ledger.errors import translated
@@ -17,14 +17,14 @@ from switchyard.process.exit import Exit
 def migrate(
     config: ConfigFile = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Only say what is pending; exit 1 if anything is.")
+        bool, typer.Option("--check", help="Only show what is pending; exit 1 if anything is.")
     ] = False,
     down: Annotated[
         str | None,
         typer.Option(
             "--down",
             metavar="REVISION",
-            help="Go back to a revision; `base` takes everything away.",
+            help="Go back to a revision; `base` removes everything.",
             show_default=False,
         ),
     ] = None,
@@ -35,9 +35,9 @@ def migrate(
 
     Example: switchyard migrate --check
     """
-    url = config_or_default(config).database.conninfo()
+    url = configured(config).database.conninfo()
     if down is not None and not yes:
-        typer.confirm(f"Go back to {down}? What later revisions keep is lost.", abort=True)
+        typer.confirm(f"Go back to {down}? Data of later revisions is lost.", abort=True)
     with _explained():
         _migrate(url, down, check, as_json)
 
@@ -55,7 +55,7 @@ def _migrate(url: str, down: str | None, check: bool, as_json: bool) -> None:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """What the server refuses, in a sentence; it comes bare from our files and wrapped from Alembic's own."""
+    """Database errors as messages; ours come as they are, Alembic's own come wrapped."""
     try:
         yield
     except Exception as error:

@@ -1,15 +1,14 @@
-"""How commands print: tables that fit the terminal for people, JSON with UTC times for programs."""
+"""How commands print: JSON with UTC times for programs; colours, local times and safe text for people."""
 
 import json
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 STYLES = {
@@ -31,57 +30,85 @@ STYLES = {
 
 def console() -> Console:
     """As wide as the terminal; wide enough for any line where there is none."""
-    width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 200
-    return Console(width=width, highlight=False)
+    return Console(width=terminal_width() or 200, highlight=False)
+
+
+def terminal_width() -> int | None:
+    """The columns of the terminal; None where output goes to a file or a program."""
+    return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else None
 
 
 def print_json(value: object) -> None:
-    """JSON to standard output."""
-    print(json.dumps(value, default=_plain, indent=2, ensure_ascii=False))
-
-
-def print_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], nothing: str) -> None:
-    """A table of these columns (field: heading), or the sentence where there are no rows."""
-    if rows:
-        console().print(table_of(rows, columns))
+    """JSON to standard output; a list with one line per item, so that many rows are written quickly."""
+    if isinstance(value, list):
+        print_json_list(value)
     else:
-        print(nothing)
+        print(json.dumps(value, default=_plain, indent=2))
 
 
-def table_of(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]) -> Table:
-    """The table; ids are never cut, texts fold."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for field, heading in columns.items():
-        fixed = field in {"action_uuid", "what", "status", "worker_id"}
-        table.add_column(heading, no_wrap=fixed, overflow="fold")
+def print_json_list(rows: Iterable[object]) -> None:
+    """A JSON list, written as the rows come."""
+    before = "["
     for row in rows:
-        table.add_row(*(cell(row.get(field)) for field in columns))
-    return table
+        sys.stdout.write(f"{before}\n{json_line(row)}")
+        before = ","
+    print("[]" if before == "[" else "\n]")
+
+
+def json_line(value: object) -> str:
+    """One line of JSON in ASCII: text from strangers cannot control a terminal with it."""
+    return json.dumps(value, default=_plain)
 
 
 def cell(value: object) -> Text:
-    """One value for people: times in their zone, statuses in colour, no control characters."""
+    """One value for people."""
+    text = as_text(value)
+    return Text(text, style=STYLES.get(text, ""))
+
+
+def as_text(value: object) -> str:
+    """Times in the reader's zone, containers as JSON, no control characters."""
+    if value is None:
+        return ""
     if isinstance(value, datetime):
-        return Text(local(value))
+        return local(value)
     if isinstance(value, float):
-        return Text(f"{value:,.1f}")
-    text = "" if value is None else str(value)
-    return Text(printable(text), style=STYLES.get(text, ""))
+        return f"{value:,.1f}"
+    if isinstance(value, dict | list):
+        return printable(json.dumps(value, ensure_ascii=False, default=_plain))
+    return printable(str(value))
 
 
-def local(time: datetime) -> str:
-    """In the reader's zone, to the second."""
-    return time.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+def local(time: datetime | str) -> str:
+    """In the reader's zone, to the second, with the zone."""
+    return time if isinstance(time, str) else f"{_zoned(time):%Y-%m-%d %H:%M:%S %Z}"
+
+
+def local_short(time: datetime, now: datetime) -> str:
+    """As short as possible: the time of a moment of today, the day and time of this year, else the date."""
+    there = _zoned(time)
+    if there.date() == now.date():
+        return f"{there:%H:%M:%S}"
+    return f"{there:%d %b %H:%M}" if there.year == now.year else f"{there:%Y-%m-%d}"
+
+
+def _zoned(time: datetime) -> datetime:
+    try:
+        return time.astimezone()
+    except OverflowError:  # the first or last hours that Python has
+        return time
 
 
 def printable(text: str) -> str:
-    """Without what could drive the terminal: error texts come from strangers."""
+    """Without characters that control a terminal: names and error texts come from strangers."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> object:
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     if isinstance(value, UUID):
         return str(value)
-    return float(value)  # type: ignore[arg-type]
+    return float(value)

@@ -1,18 +1,23 @@
-"""What our programs' commands share: options, errors as a message and an exit code, and a quick start.
+"""What the commands of all our programs share: errors as a message and an exit code, and a quick start.
 
 A command's module is imported when the command is called, not to list it: the configuration's models and the
-database driver take half a second of processor, which nobody who asks for --help should pay.
+database driver take half a second of processor, which nobody who asks for --help should pay. So the line
+that lists a command is read from its source file: the first line of its function's docstring.
 """
 
+import ast
 import sys
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import resolve_name
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from switchyard import __version__
+from switchyard.cli.options import ConfigFile
 from switchyard.errors import SwitchyardError
 from switchyard.process.exit import say_the_rest
 from switchyard.process.redact import redact, redact_tracebacks
@@ -20,18 +25,17 @@ from switchyard.process.redact import redact, redact_tracebacks
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 
-class Command(NamedTuple):
-    """Where its function is (`module:function`), and the line that tells of it in the list."""
-
-    place: str
-    line: str
-
-
-def program(name: str, about: str, commands: Mapping[str, Command]) -> typer.Typer:
-    """The program of these commands."""
+def program(name: str, about: str, commands: Mapping[str, str]) -> typer.Typer:
+    """The program of these commands, each given as `module:function`."""
 
     class Group(TyperGroup):
-        """Lists commands by their lines; the one that is called is loaded."""
+        """Lists commands without importing them; the one that is called is loaded."""
+
+        def get_command(self, ctx: Any, cmd_name: str) -> Any:
+            listed = super().get_command(ctx, cmd_name)
+            if listed is not None:
+                listed.help = help_line(commands[cmd_name])
+            return listed
 
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
             called, listed, rest = super().resolve_command(ctx, args)
@@ -45,9 +49,9 @@ def program(name: str, about: str, commands: Mapping[str, Command]) -> typer.Typ
         pretty_exceptions_enable=False,
         context_settings=SETTINGS,
     )
-    for called, command in commands.items():
-        app.command(called, help=command.line)(_listed)
-    app.callback()(_root(name))
+    for called in commands:
+        app.command(called)(_listed)
+    app.callback()(_root(name, commands))
     return app
 
 
@@ -63,27 +67,43 @@ def run(app: typer.Typer) -> None:
         say_the_rest()
 
 
+def help_line(place: str) -> str:
+    """The first line of the docstring of `module:function`, without importing the module."""
+    module, _, function = place.partition(":")
+    spec = find_spec(module)
+    assert spec is not None, module
+    assert spec.origin is not None, module
+    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            return (ast.get_docstring(node) or "").partition("\n")[0]
+    raise LookupError(place)
+
+
 def _listed() -> None:
     """Stands for a command that has not been loaded."""
 
 
-def _loaded(called: str, command: Command) -> Any:
+def _loaded(called: str, place: str) -> Any:
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    alone.command(called, context_settings=SETTINGS)(resolve_name(command.place))
+    alone.command(called, context_settings=SETTINGS)(resolve_name(place))
     return typer.main.get_command(alone)
 
 
-def _root(name: str) -> Callable[..., None]:
+def _root(name: str, commands: Mapping[str, str]) -> Callable[..., None]:
     def show_version(wanted: bool) -> None:
         if wanted:
             print(f"{name} {__version__}")
             raise typer.Exit
 
     def root(
+        ctx: typer.Context,
+        config: ConfigFile = None,
         version: Annotated[
             bool, typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True)
         ] = False,
     ) -> None:
         del version
+        if config is not None:  # `switchyard -c FILE list` is `switchyard list -c FILE`
+            ctx.default_map = {called: {"config": str(config)} for called in commands}
 
     return root

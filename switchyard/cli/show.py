@@ -1,47 +1,67 @@
-"""`switchyard show`: one action with its state, its steps and all that followed from it."""
+"""`switchyard show`."""
 
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from switchyard.cli.database import Rows, config_or_default, connected
+from switchyard.cli.database import Rows, configured, connected
 from switchyard.cli.exchanges import exchange_texts, exchanges_of
-from switchyard.cli.filters import identifier
-from switchyard.cli.options import AsJson, ConfigFile
-from switchyard.cli.output import STYLES, cell, console, print_json, printable, table_of
+from switchyard.cli.ids import identified
+from switchyard.cli.options import ActionId, AsJson, ConfigFile
+from switchyard.cli.output import STYLES, cell, console, print_json, printable
+from switchyard.cli.table import print_table
 from switchyard.errors import BadInput, SwitchyardError
 from switchyard.ledger.queries import query
 from switchyard.places import Places
 from switchyard.store import open_store
 
 MOST_RELATIVES = 1000
+LABELS = {
+    "action_uuid": "action",
+    "action_name": "name",
+    "workflow": "workflow",
+    "callback": "callback",
+    "parent_uuid": "parent",
+    "correlation_id": "correlation id",
+    "idempotency_key": "key",
+    "priority": "priority",
+    "status": "status",
+    "run": "run",
+    "attempt": "attempt",
+    "created_at": "submitted",
+    "start_after": "not before",
+    "started_at": "started",
+    "ended_at": "ended",
+    "next_attempt_after": "next attempt",
+    "error": "error",
+    "note": "note",
+    "parameters": "parameters",
+}
 
 
-def show(uuid: str, config: ConfigFile = None, as_json: AsJson = False) -> None:
-    """Show one action: what was asked, where it stands, steps, callbacks as a tree, exchanges, files.
+def show(action: ActionId, config: ConfigFile = None, as_json: AsJson = False) -> None:
+    """Show one action: its request, state, events, callbacks as a tree, HTTP exchanges and files.
 
     Example: switchyard show 0197a0f3-8c1e-7a3b-9d2e-1f4c5b6a7d8e
     """
-    with connected(config) as connection:
-        found = collect(connection, identifier(uuid))
-    store = config_or_default(config).store
-    found["files"] = files_of(found["action"], store)
-    found["exchanges"] = exchanges_of(found["events"], store)
+    settings = configured(config)
+    with connected(settings) as connection:
+        found = collect(connection, identified(connection, action))
+    found["files"] = files_of(found["action"], settings.store)
+    found["exchanges"] = exchanges_of(found["events"], settings.store)
     if as_json:
         print_json(found)
-    else:
-        console().print(
-            Group(
-                *(_facts(found), "", _steps(found["events"]), "", _family(found["family"])),
-                *exchange_texts(found["exchanges"]),
-                *_files(found),
-            )
-        )
+        return
+    screen = console()
+    screen.print(_facts(found["action"]), "")
+    _print_events(found["events"])
+    screen.print(
+        "", _family(found["family"]), *exchange_texts(found["exchanges"]), *_files(found["files"]), sep="\n"
+    )
 
 
 def collect(connection: Rows, uuid: UUID) -> dict[str, Any]:
@@ -71,60 +91,39 @@ def files_of(action: Mapping[str, Any], store_url: str) -> list[str]:
         return []
 
 
-def _facts(found: Mapping[str, Any]) -> Table:
+def _facts(action: Mapping[str, Any]) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    labels = {
-        "action_uuid": "action",
-        "action_name": "name",
-        "workflow": "workflow",
-        "callback": "callback",
-        "parent_uuid": "parent",
-        "correlation_id": "correlation id",
-        "idempotency_key": "key",
-        "priority": "priority",
-        "status": "status",
-        "run": "run",
-        "attempt": "attempt",
-        "created_at": "submitted",
-        "start_after": "not before",
-        "started_at": "started",
-        "ended_at": "ended",
-        "next_attempt_after": "next attempt",
-        "error": "error",
-        "note": "note",
-        "parameters": "parameters",
-    }
-    for field, label in labels.items():
-        if found["action"][field] not in (None, {}):
-            table.add_row(Text(label, style="dim"), cell(found["action"][field]))
+    table.add_column()
+    table.add_column(overflow="fold")
+    for field, label in LABELS.items():
+        if action[field] not in (None, {}):
+            table.add_row(Text(label, style="dim"), cell(action[field]))
     return table
 
 
-def _steps(events: list[dict[str, Any]]) -> Table | str:
-    if not events:
-        return "No events yet: it waits to be claimed."
-    columns = {
-        "event_time": "time",
-        "status": "status",
-        "run": "run",
-        "attempt": "attempt",
-        "source": "source",
-        "error": "what was said",
-    }
-    shown = [dict(event, error=_said(event)) for event in events]
-    return table_of(shown, columns)
+def _print_events(events: list[dict[str, Any]]) -> None:
+    shown = [dict(event, what=_what_happened(event)) for event in events]
+    fields = "event_time=time status run attempt source what=what_happened"
+    print_table(shown, fields, "No events yet: it waits to be claimed.", folded=True)
 
 
-def _said(event: Mapping[str, Any]) -> str:
-    detail = event["detail"] or {}
-    said = [event["error"] or detail.get("note") or ""]
+def _what_happened(event: Mapping[str, Any]) -> str:
+    detail = event["detail"] if isinstance(event["detail"], dict) else {}
+    parts = [event["error"] or detail.get("note") or ""]
     if "progress" in detail:
-        said.append(f"{float(detail['progress']):.0%} {detail.get('step', '')}".strip())
+        parts.append(f"{_share(detail['progress'])} {detail.get('step', '')}".strip())
     if event["retry_seconds"] is not None:
-        said.append(f"again in {event['retry_seconds']:.1f} s")
+        parts.append(f"again in {event['retry_seconds']:.1f} s")
     if event["ignored"]:
-        said.append("(ignored: it came too late or twice)")
-    return " ".join(part for part in said if part)
+        parts.append("(ignored: too late, or a duplicate)")
+    return " ".join(str(part) for part in parts if part)
+
+
+def _share(progress: Any) -> str:
+    try:
+        return f"{float(progress):.0%}"
+    except (TypeError, ValueError, OverflowError):
+        return str(progress)
 
 
 def _family(family: list[dict[str, Any]]) -> Tree:
@@ -143,7 +142,7 @@ def _leaf(member: Mapping[str, Any]) -> Text:
     what = member["callback"] or member["workflow"] or member["action_name"]
     text = Text.assemble(
         (member["status"], STYLES.get(member["status"], "")),
-        f"  {what}  ",
+        f"  {printable(what)}  ",
         (str(member["action_uuid"]), "dim"),
     )
     if member["error"]:
@@ -151,5 +150,5 @@ def _leaf(member: Mapping[str, Any]) -> Text:
     return text
 
 
-def _files(found: Mapping[str, Any]) -> list[str]:
-    return ["", "files", *(f"  {url}" for url in found["files"])] if found["files"] else []
+def _files(urls: list[str]) -> list[Text]:
+    return [Text(), Text("files"), *(Text(f"  {printable(url)}") for url in urls)] if urls else []

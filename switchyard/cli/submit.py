@@ -1,16 +1,19 @@
-"""`switchyard submit`: asks for one action, or for a file of them."""
+"""`switchyard submit`."""
 
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from switchyard.cli.database import config_or_default, connected
-from switchyard.cli.filters import identifier, moment
+from switchyard.cli.complete import action_names, workflows
+from switchyard.cli.database import configured, connected
+from switchyard.cli.filters import moment
+from switchyard.cli.ids import identified, whole
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import print_json
 from switchyard.config.config import Config
@@ -25,10 +28,16 @@ from switchyard.submit.write import write_many, write_one
 FIELDS = set(Submission.__dataclass_fields__)
 
 ActionName = Annotated[
-    str | None, typer.Argument(help="The action name; not needed with --workflow.", show_default=False)
+    str | None,
+    typer.Argument(
+        help="The action name; not needed with --workflow.", show_default=False, autocompletion=action_names
+    ),
 ]
 WorkflowName = Annotated[
-    str | None, typer.Option("--workflow", "-w", help="The workflow to run.", show_default=False)
+    str | None,
+    typer.Option(
+        "--workflow", "-w", help="The workflow to run.", show_default=False, autocompletion=workflows
+    ),
 ]
 Parameters = Annotated[
     str,
@@ -36,22 +45,27 @@ Parameters = Annotated[
 ]
 Priority = Annotated[int, typer.Option(help="Smaller goes first.")]
 CorrelationId = Annotated[
-    str | None, typer.Option(help="Goes along into logs, messages and webhooks.", show_default=False)
+    str | None,
+    typer.Option(help="An id of yours, passed on to logs, messages and webhooks.", show_default=False),
 ]
 Key = Annotated[
     str | None,
-    typer.Option("--key", help="Idempotency key: used again, it finds the first action.", show_default=False),
+    typer.Option(
+        "--key", help="Idempotency key: reusing it returns the first action's id.", show_default=False
+    ),
 ]
 After = Annotated[
     str | None,
     typer.Option(
         "--after",
         metavar="TIME",
-        help="Not before: 2026-01-31T08:00Z, or a delay like 10m.",
+        help="Not before: 2026-01-31T08:00 (local time), 2026-01-31T08:00Z, or a delay like 10m.",
         show_default=False,
     ),
 ]
-Parent = Annotated[str | None, typer.Option(help="The action that this one follows.", show_default=False)]
+Parent = Annotated[
+    str | None, typer.Option(help="The id of the action that this one follows.", show_default=False)
+]
 Callbacks = Annotated[
     str | None,
     typer.Option(
@@ -65,7 +79,9 @@ Bulk = Annotated[
     typer.Option(
         "--bulk",
         metavar="FILE",
-        help="Many at once: a JSON object a line, or - for standard input.",
+        help="Many at once, all or none: a file (- for standard input) with one JSON object per line, like "
+        '{"workflow": "nutrient", "parameters": {}}; keys: action_name, parameters, workflow, priority, '
+        "correlation_id, idempotency_key, start_after, parent_uuid, callbacks.",
         show_default=False,
     ),
 ]
@@ -85,13 +101,13 @@ def submit(
     bulk: Bulk = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask for an action and print its id.
+    """Submit an action and print its id. Reusing a key returns the first action's id.
 
     Example: switchyard submit --workflow nutrient -p '{"site": "file:///data/sites.zip"}' --key order-17
     """
-    settings = config_or_default(config)
+    settings = configured(config)
     if bulk is not None:
-        _bulk(settings, config, bulk, as_json)
+        _bulk(settings, bulk, as_json)
         return
     submission = Submission(
         name,
@@ -101,18 +117,20 @@ def submit(
         correlation_id,
         key,
         _start("--after", after),
-        identifier(parent) if parent else None,
-        None if callbacks is None else _read("--callbacks", callbacks),
+        callbacks=None if callbacks is None else _read("--callbacks", callbacks),
     )
     request = accept(submission, settings)
-    with traced("submit"), connected(config) as connection:
+    with traced("submit"), connected(settings) as connection:
+        if parent:
+            found = identified(connection, parent)
+            request = replace(request, submission=replace(request.submission, parent_uuid=found))
         uuid = write_one(connection, request)  # type: ignore[arg-type]
     print_json({"action_uuid": uuid}) if as_json else print(uuid)
 
 
-def _bulk(settings: Config, config: ConfigFile, source: str, as_json: bool) -> None:
+def _bulk(settings: Config, source: str, as_json: bool) -> None:
     requests = list(_requests(settings, _text(source).split("\n")))
-    with traced("submit"), connected(config) as connection:
+    with traced("submit"), connected(settings) as connection:
         uuids = write_many(connection, requests)  # type: ignore[arg-type]
     if as_json:
         print_json(uuids)
@@ -137,7 +155,7 @@ def _submission(line: str) -> Submission:
     if body.get("start_after"):
         body["start_after"] = _start("start_after", str(body["start_after"]))
     if body.get("parent_uuid"):
-        body["parent_uuid"] = identifier(str(body["parent_uuid"]))
+        body["parent_uuid"] = whole(str(body["parent_uuid"]), "a valid UUID")
     return Submission(**body)
 
 
@@ -154,7 +172,7 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"is no JSON that can be read ({error})") from error
+        raise BadInput(f"is not valid JSON ({error})") from error
 
 
 def _text(source: str) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated
 import psycopg
 import typer
 
-from switchyard.cli.database import connected
+from switchyard.cli.database import configured, connected
 from switchyard.embedded.postgres import EmbeddedPostgres
 from switchyard.errors import ConfigError, DatabaseUnavailable
 from switchyard.ledger.errors import translated
@@ -28,14 +28,14 @@ INTERRUPTED = 130
 
 def up(
     folder: Annotated[
-        Path, typer.Option(help="Where everything is kept; a second start goes on with it.")
+        Path, typer.Option(help="Where all data is stored; a second start continues with it.")
     ] = Path("switchyard-up"),
     port: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=65535,
-            help="The webhook receiver's; by default a free one, kept. Callbacks that wait have the old one.",
+            help="The webhook receiver's port; by default a free one. Callbacks that wait use the old port.",
             show_default=False,
         ),
     ] = None,
@@ -43,7 +43,7 @@ def up(
         bool, typer.Option("--once", help="Stop when the sample and its callbacks are done.")
     ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Run the sample again, though it ran before.")
+        bool, typer.Option("--again", help="Run the sample again, even if it ran before.")
     ] = False,
 ) -> None:
     """Start Postgres, conductor, caboose and a webhook receiver; run the sample; stay until Ctrl-C.
@@ -63,7 +63,7 @@ def up(
                 stop.check()
                 programs.check()
 
-            with connected(place.config, url=url) as connection:
+            with connected(configured(place.config), url=url) as connection:
                 uuid = submit_sample(connection, place, again=again)  # type: ignore[arg-type]
                 results = Results(place, uuid, follow(connection, uuid, check))
             show(results, stays=not once)
@@ -77,15 +77,15 @@ def up(
 
 
 def _start(stack: ExitStack, place: Folder, port: int | None) -> tuple[Programs, str]:
-    """Everything, in the order in which it is needed; the database's address."""
+    """Start everything in the order in which it is needed; returns the database's address."""
     from switchyard.ledger import migrate  # noqa: PLC0415 - Alembic takes half a second to import
 
-    say(f"Everything is kept in {place.path}")
+    say(f"All data is stored in {place.path}")
     receiver = place.port(port)
     refuse_used_port(receiver)
     say("Starting Postgres …")
     postgres = stack.enter_context(EmbeddedPostgres(place.postgres))
-    stack.enter_context(_told_by(postgres))
+    stack.enter_context(_with_its_error(postgres))
     url = postgres.url
     write_config(place, receiver, url)
     migrate.upgrade(url)
@@ -107,7 +107,7 @@ def _receiver(place: Folder, port: int) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def _explained(folder: Path) -> Iterator[None]:
-    """What the machine refuses, in a sentence."""
+    """Errors of the machine and the database as messages."""
     try:
         yield
     except OSError as error:
@@ -120,8 +120,8 @@ def _explained(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _told_by(postgres: EmbeddedPostgres) -> Iterator[None]:
-    """Where the database is gone, its own last words say more than the broken connection."""
+def _with_its_error(postgres: EmbeddedPostgres) -> Iterator[None]:
+    """When the database has ended, its own last message explains more than the broken connection."""
     try:
         yield
     except (DatabaseUnavailable, psycopg.OperationalError) as error:

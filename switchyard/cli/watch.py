@@ -1,4 +1,4 @@
-"""`switchyard watch`: actions as they go, until all of them have ended or Ctrl-C."""
+"""`switchyard watch`."""
 
 import sys
 import time
@@ -7,36 +7,37 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import typer
-from rich.console import Group, RenderableType
+from rich.console import Group
 from rich.live import Live
-from rich.progress_bar import ProgressBar
-from rich.table import Table
 from rich.text import Text
 
-from switchyard.cli.database import Rows, connected
-from switchyard.cli.filters import identifier
+from switchyard.cli.database import Rows, configured, connected
+from switchyard.cli.ids import identified
 from switchyard.cli.options import AsJson, ConfigFile
-from switchyard.cli.output import cell, console, print_json
+from switchyard.cli.output import console, json_line
+from switchyard.cli.table import table_text
 from switchyard.errors import BadInput
 from switchyard.ledger.queries import query
 from switchyard.process.exit import Exit
+
+BAR = 10
 
 
 def watch(
     uuids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ACTION", help="Ids; without any, the newest actions.", show_default=False),
+        typer.Argument(metavar="ACTION", help="Ids; by default, the newest actions.", show_default=False),
     ] = None,
     config: ConfigFile = None,
-    every: Annotated[float, typer.Option(min=0.1, help="Seconds between looks.")] = 0.5,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two queries.")] = 0.5,
     as_json: AsJson = False,
 ) -> None:
-    """Follow actions live; with ids, until all have ended (exit 1 if one did without success).
+    """Follow actions live; with ids, until all have ended (exit 1 if one ended without success).
 
     Example: switchyard watch $(switchyard submit --workflow nutrient -p @input.json)
     """
-    wanted = [identifier(uuid) for uuid in uuids or []]
-    with connected(config) as connection:
+    with connected(configured(config)) as connection:
+        wanted = [identified(connection, uuid) for uuid in uuids or []]
         try:
             rows = (
                 _lines(connection, wanted, every, as_json)
@@ -61,33 +62,37 @@ def look(connection: Rows, wanted: Sequence[UUID], limit: int = 20) -> list[dict
     return rows
 
 
-def table(rows: Sequence[dict[str, Any]]) -> Table:
-    """One row an action: its state, attempts, and those columns that say something, so that it fits."""
-    shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    columns: dict[str, list[RenderableType]] = {
-        "action": [str(row["action_uuid"]) for row in rows],
-        "what": [row["workflow"] or row["action_name"] for row in rows],
-        "status": [cell(row["status"]) for row in rows],
-        "run": [str(row["run"]) if row["run"] > 1 else "" for row in rows],
-        "attempt": [str(row["attempt"]) for row in rows],
-        "progress": [_bar(row) for row in rows],
-        "callbacks": [str(row["callbacks"] or "") for row in rows],
-        "error": [cell(row["error"] or row["note"]) for row in rows],
-    }
-    told = {heading: cells for heading, cells in columns.items() if any(cells)}
-    for heading in told:
-        shown.add_column(heading, no_wrap=heading not in {"what", "error"}, overflow="fold")
-    for cells in zip(*told.values(), strict=True):
-        shown.add_row(*cells)
-    return shown
+def table(rows: Sequence[dict[str, Any]], width: int) -> Text:
+    """One line per action: its state, attempts, progress and error."""
+    shown = [
+        dict(
+            row,
+            what=row["workflow"] or row["action_name"],
+            run=row["run"] if row["run"] > 1 else None,
+            progress=_bar(row),
+            callbacks=row["callbacks"] or None,
+            error=row["error"] or row["note"],
+        )
+        for row in rows
+    ]
+    return table_text(shown, "action_uuid=action what status run attempt progress callbacks error", width)
 
 
-def _bar(row: dict[str, Any]) -> RenderableType:
-    """For what told its progress; what ended well has come to its end."""
-    done = (row["detail"] or {}).get("progress")
+def _bar(row: dict[str, Any]) -> str | None:
+    """For an action that reported its progress; a successful one is complete."""
+    done = _progress(row)
     if done is None or row["status"] not in {"RUNNING", "SUCCESSFUL"}:
-        return ""
-    return ProgressBar(total=1, completed=1 if row["status"] == "SUCCESSFUL" else float(done), width=10)
+        return None
+    full = BAR if row["status"] == "SUCCESSFUL" else round(BAR * min(max(done, 0.0), 1.0))
+    return "━" * full + "─" * (BAR - full)
+
+
+def _progress(row: dict[str, Any]) -> float | None:
+    detail = row["detail"]
+    try:
+        return float(detail["progress"]) if isinstance(detail, dict) else None
+    except (TypeError, ValueError, OverflowError, KeyError):
+        return None
 
 
 def _ended(rows: Sequence[dict[str, Any]], wanted: Sequence[UUID]) -> bool:
@@ -95,27 +100,29 @@ def _ended(rows: Sequence[dict[str, Any]], wanted: Sequence[UUID]) -> bool:
 
 
 def _live(connection: Rows, wanted: Sequence[UUID], every: float) -> list[dict[str, Any]]:
-    with Live(console=console(), refresh_per_second=4) as live:
+    screen = console()
+    with Live(console=screen, refresh_per_second=4) as live:
         while True:
             rows = look(connection, wanted)
-            live.update(Group(table(rows), Text("Ctrl-C ends the view, not the work.", style="dim")))
+            live.update(
+                Group(table(rows, screen.width), Text("Ctrl-C ends the view, not the work.", style="dim"))
+            )
             if _ended(rows, wanted):
                 return rows
             time.sleep(every)
 
 
 def _lines(connection: Rows, wanted: Sequence[UUID], every: float, as_json: bool) -> list[dict[str, Any]]:
-    """A line whenever something changed, for logs and programs."""
+    """One line for each change, for logs and programs."""
     seen: dict[UUID, tuple[Any, ...]] = {}
     while True:
         rows = look(connection, wanted)
         for row in rows:
-            state = (row["status"], row["run"], row["attempt"], (row["detail"] or {}).get("progress"))
+            state = (row["status"], row["run"], row["attempt"], _progress(row))
             if seen.get(row["action_uuid"]) != state:
                 seen[row["action_uuid"]] = state
-                print_json(row) if as_json else print(
-                    row["action_uuid"], *(str(part) for part in state if part is not None), flush=True
-                )
+                words = (row["action_uuid"], *(part for part in state if part is not None))
+                print(json_line(row) if as_json else " ".join(map(str, words)), flush=True)
         sys.stdout.flush()
         if _ended(rows, wanted):
             return rows

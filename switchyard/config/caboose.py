@@ -20,5 +20,9 @@ class Caboose(Model):
     """How long a stop waits for what is in flight."""
     max_output: Annotated[Size, Field(ge=1024)] = 64 * 1024 * 1024
     """The largest output that is read for callbacks; a larger one ends FAILED and says so."""
+    max_callbacks: Annotated[int, Field(ge=1)] = 100_000
+    """How many callbacks one end may have; those above are not made, and the inbox shows it."""
+    max_callback_bytes: Annotated[Size, Field(ge=1024)] = 256 * 1024 * 1024
+    """How large the parameters of one end's callbacks may be together."""
     health: Health = Health(port=8082)
     """The health and metrics server."""

@@ -18,8 +18,6 @@ class Conductor(Model):
     """Bells that follow within this time are taken together."""
     poll: Interval = 30.0
     """How often it looks without having been rung for."""
-    backoff_polling_interval: Interval = 60.0
-    """How often the timers of what is in backoff are rebuilt from the database."""
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     """How many workers (and connections) each action name has in one process."""
     grace: Interval = 30.0

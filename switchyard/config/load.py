@@ -67,8 +67,12 @@ def find(path: Path | str | None, environ: Mapping[str, str]) -> Path:
         return Path(named)
     if Path(FILE).is_file():
         return Path(FILE)
-    message = f"there is no configuration: give -c FILE, set {VARIABLE}, or write ./{FILE}"
-    raise InvalidConfig([Problem((), message)])
+    raise InvalidConfig([Problem((), not_found())])
+
+
+def not_found() -> str:
+    """Where the configuration was looked for."""
+    return f"no configuration was found in {Path.cwd()}: give -c FILE, set {VARIABLE}, or write ./{FILE}"
 
 
 def examine(

@@ -7,6 +7,7 @@ so two conductors with different schema files have different fingerprints.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,13 @@ from switchyard.config.problems import Path as Place
 from switchyard.config.problems import Problem
 
 LARGEST = 4 * 2**20
+# Regular expressions, comparisons of all with all, and references, by which a schema may contain itself.
+_COSTLY = frozenset(
+    {
+        *("pattern", "patternProperties", "propertyNames", "uniqueItems"),
+        *("$ref", "$dynamicRef", "$recursiveRef", "contains", "unevaluatedItems", "unevaluatedProperties"),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,16 @@ class JsonSchema:
     path: str | None = field(default=None, compare=False)
     validator: Any = field(default=None, compare=False, repr=False)
 
+    @cached_property
+    def text(self) -> str:
+        """The schema as JSON, for a check in another process."""
+        return json.dumps(self.document)
+
+    @cached_property
+    def cheap(self) -> bool:
+        """Whether the time of a check grows with the size of the value and no faster."""
+        return not _COSTLY.intersection(_keys(self.document))
+
     def problems(self, value: Any, under: Place = ()) -> Iterator[Problem]:
         """What is wrong with a value, as problems at paths below `under`."""
         try:
@@ -33,6 +51,17 @@ class JsonSchema:
                 yield Problem((*under, *error.absolute_path), error.message[:500])
         except RecursionError:
             yield Problem(under, "the schema refers to itself without end")
+
+
+def _keys(document: Any) -> Iterator[str]:
+    """Every key in the schema; one of a property's name counts too, which only costs speed."""
+    if isinstance(document, Mapping):
+        yield from document
+        for value in document.values():
+            yield from _keys(value)
+    elif isinstance(document, list):
+        for value in document:
+            yield from _keys(value)
 
 
 def read_schema(value: Any, info: ValidationInfo) -> JsonSchema:

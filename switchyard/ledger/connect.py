@@ -2,8 +2,9 @@
 
 Everything that a server or a role could have set otherwise is set here: read committed (at
 repeatable read the claim's second look would see the first one's snapshot and hand out finished
-actions), a server that takes writes (a standby grants a lock that the primary holds too), and
-timeouts at both ends, so that a half-open connection is noticed.
+actions), a server that takes writes (a standby grants a lock that the primary holds too), UTF-8 and
+one form of dates and numbers, a commit that is on disk when it returns (at-most-once is a promise
+about a crash), and timeouts at both ends, so that a half-open connection is noticed.
 """
 
 from typing import Any
@@ -13,6 +14,9 @@ from psycopg import AsyncConnection, Connection
 from psycopg.conninfo import make_conninfo
 
 from switchyard.ledger.errors import connecting, parsed
+from switchyard.ledger.queries import query
+
+PIN = query("connect", "pin")
 
 LibpqOptions = dict[str, str | int]
 
@@ -25,6 +29,7 @@ _CLIENT: LibpqOptions = {
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
+    "client_encoding": "UTF8",
 }
 _SERVER = {
     "default_transaction_isolation": "read committed",
@@ -36,7 +41,14 @@ _SERVER = {
     "tcp_keepalives_interval": "2",
     "tcp_keepalives_count": "3",
     "tcp_user_timeout": "10s",
+    "idle_session_timeout": "0",
     "timezone": "UTC",
+    "datestyle": "ISO,YMD",
+    "intervalstyle": "postgres",
+    "extra_float_digits": "1",
+    "bytea_output": "hex",
+    "search_path": "pg_catalog,public",  # all that is ours is written with its schema
+    "row_security": "on",
     "jit": "off",  # compiling a plan over all partitions takes seconds, running it milliseconds
 }
 
@@ -57,18 +69,32 @@ def conninfo(url: str, application_name: str, **settings: str) -> str:
 
 async def connect(url: str, *, application_name: str, **settings: str) -> AsyncConnection:
     """An asynchronous connection in autocommit: no transaction is open unless one is asked for."""
+    pinned = conninfo(url, application_name, **settings)
     try:
-        return await AsyncConnection.connect(conninfo(url, application_name, **settings), autocommit=True)
+        connection = await AsyncConnection.connect(pinned, autocommit=True)
+        try:
+            await connection.execute(PIN)
+        except BaseException:
+            await connection.close()
+            raise
     except psycopg.OperationalError as error:
         raise connecting(error) from error
+    return connection
 
 
 def connect_sync(url: str, *, application_name: str, **settings: str) -> Connection:
     """The same for commands."""
+    pinned = conninfo(url, application_name, **settings)
     try:
-        return Connection.connect(conninfo(url, application_name, **settings), autocommit=True)
+        connection = Connection.connect(pinned, autocommit=True)
+        try:
+            connection.execute(PIN)
+        except BaseException:
+            connection.close()
+            raise
     except psycopg.OperationalError as error:
         raise connecting(error) from error
+    return connection
 
 
 def _escaped(value: str) -> str:

@@ -23,6 +23,7 @@ from switchyard.errors import (
 from switchyard.process.redact import redact, register_secret
 
 NO_LEDGER = "This database has no ledger of this version: run `switchyard migrate`."
+NO_PARTITION = "Create partitions with `switchyard partitions --ensure 14`; conductor does it by itself."
 NO_ROLE = "This user lacks a role: grant one of switchyard_reader, _submitter, _admin."
 
 # Of a URL, up to its last @, and of key=value pairs.
@@ -62,6 +63,8 @@ def translated(error: psycopg.Error) -> SwitchyardError:
     kind = _kind(error, state)
     if kind is NotMigrated:
         return kind(f"{text}\n{NO_LEDGER}")
+    if text.startswith("no partition of relation"):
+        return DatabaseUnavailable(f"{text}\n{NO_PARTITION}")
     if state == "42501":
         return kind(f"{text}\n{error.diag.message_hint or NO_ROLE}")
     return kind(text)

@@ -17,6 +17,7 @@ DEEPEST = 200  # arrays and objects inside each other: well before the stacks of
 LARGEST = 1024 * 1024  # bytes
 LONGEST_NUMBER = 4_300  # digits: Python reads and writes no longer ones
 _TOO_LONG = 10**LONGEST_NUMBER
+_LARGE = 2**63  # numbers below it need no closer look
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -53,18 +54,40 @@ def repaired_text(text: str) -> str:
 
 def _walk(value: Any, path: Path, found: list[Problem]) -> Any:
     """The value as jsonb can hold it; each replacement is noted in `found`."""
+    if isinstance(value, Mapping):
+        if len(path) > DEEPEST:
+            return _too_deep(path, found)
+        return {_key(key, path, found): _item(item, key, path, found) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        if len(path) > DEEPEST:
+            return _too_deep(path, found)
+        return [_item(item, number, path, found) for number, item in enumerate(value)]
+    return _scalar(value, path, found)
+
+
+def _item(value: Any, name: Any, path: Path, found: list[Problem]) -> Any:
+    """One member of an array or object. Most are plain: those are decided here, without making a path."""
+    kind = type(value)
+    if kind is str and value.isascii() and "\0" not in value:
+        return value
+    if (kind is float and -_LARGE < value < _LARGE) or (kind is int and -_LARGE < value < _LARGE):
+        return value
+    if value is None or kind is bool:
+        return value
+    return _walk(value, (*path, name if isinstance(name, int) else str(name)), found)
+
+
+def _too_deep(path: Path, found: list[Problem]) -> str:
+    found.append(Problem(path[:1], f"nested more than {DEEPEST} levels deep"))
+    return "…"
+
+
+def _scalar(value: Any, path: Path, found: list[Problem]) -> Any:
     if isinstance(value, str):
         return _text(value, path, found)
     if value is None or isinstance(value, bool | int | float):
         return _number(value, path, found)
-    if not isinstance(value, Mapping | list | tuple):
-        return _foreign(value, path, found)
-    if len(path) > DEEPEST:
-        found.append(Problem(path[:1], f"nested more than {DEEPEST} levels deep"))
-        return "…"
-    if isinstance(value, Mapping):
-        return {_key(key, path, found): _walk(item, (*path, str(key)), found) for key, item in value.items()}
-    return [_walk(item, (*path, number), found) for number, item in enumerate(value)]
+    return _foreign(value, path, found)
 
 
 def _key(key: Any, path: Path, found: list[Problem]) -> str:

@@ -30,8 +30,9 @@ def say(line: str) -> None:
 def follow(connection: Rows, root: UUID, check: Callable[[], None]) -> list[dict[str, Any]]:
     """Until the sample and all its callbacks have ended; `check` is called between looks and may raise."""
     if sys.stdout.isatty():
-        with Live(console=console(), refresh_per_second=4) as live:
-            return _follow(connection, root, check, lambda rows: live.update(_screen(rows)))
+        screen = console()
+        with Live(console=screen, refresh_per_second=4) as live:
+            return _follow(connection, root, check, lambda rows: live.update(_screen(rows, screen.width)))
     said: set[tuple[object, ...]] = set()
     return _follow(connection, root, check, lambda rows: _say(rows, said))
 
@@ -51,7 +52,7 @@ def _follow(
         time.sleep(0.25)
 
 
-def _screen(rows: list[dict[str, Any]]) -> Group:
+def _screen(rows: list[dict[str, Any]], width: int) -> Group:
     ended = sum(bool(row["ended_at"]) for row in rows)
     head = Columns(
         [
@@ -61,7 +62,7 @@ def _screen(rows: list[dict[str, Any]]) -> Group:
         ]
     )
     more = [Text(f"… and {len(rows) - MOST} more", style="dim")] if len(rows) > MOST else []
-    return Group(head, table(rows[:MOST]), *more)
+    return Group(head, table(rows[:MOST], width), *more)
 
 
 def _say(rows: list[dict[str, Any]], said: set[tuple[object, ...]]) -> None:

@@ -30,7 +30,7 @@ def settings() -> dict[str, Any]:
     """What does not depend on where things run."""
     return {
         "database": {"url": "env:DATABASE_URL", "connect_timeout": "3s"},
-        "conductor": {"poll": "1s", "backoff_polling_interval": "1s", "grace": "10s", "health": {"port": 0}},
+        "conductor": {"poll": "1s", "grace": "10s", "health": {"port": 0}},
         "caboose": {"poll": "500ms", "grace": "10s", "health": {"port": 0}},
         # Losing workers is what this is for: no name is to be paused for it.
         "workers": {"beat": "500ms", "lost_after": "3s", "min_lost": 1_000_000},

@@ -7,7 +7,7 @@ from switchyard.backends.argo.templates import Templates
 from switchyard.backends.kubernetes.answer import RefusedError
 from switchyard.backends.kubernetes.client import Cluster
 from switchyard.backends.kubernetes.credentials import Credentials
-from switchyard.backends.prepare import Prepared, prepare
+from switchyard.backends.prepare import PreparedWorkflow, prepare
 from switchyard.backends.threads import Threads
 from switchyard.errors import ClusterUnreachable
 from switchyard.handlers import Failed, HandlerContext, Invalid, Outcome, Work
@@ -33,7 +33,7 @@ class ArgoHandler:
     async def dispatch(self, work: Work, /) -> Outcome:
         """Write the input, see that there is something to run, create the Workflow."""
         prepared = await prepare(work, self._context, self._threads)
-        if not isinstance(prepared, Prepared):
+        if not isinstance(prepared, PreparedWorkflow):
             return prepared
         try:
             body = manifest(work, prepared, self._action)

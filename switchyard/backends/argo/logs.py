@@ -1,22 +1,21 @@
 """The archived log of the step that failed.
 
-With `archiveLogs` Argo puts a step's log into its artifact repository as `main-logs`. It is read only where
-that is the bucket of our own store: a workflow must not make us fetch from wherever it likes with our
-credentials.
+With `archiveLogs` Argo puts a step's log into its artifact repository as `main-logs`. A step can write that
+reference itself, and we read with our own credentials. So a log is read only where it is in the bucket of our
+store, outside the store itself, and below a folder named like the Workflow.
 """
 
-import asyncio
 import os
 from typing import Any
-from urllib.parse import urlsplit
 
 from switchyard.backends.argo.failure import FailedStep
 from switchyard.backends.argo.resource import Resource
 from switchyard.errors import StoreError
 from switchyard.process.log import get_logger
-from switchyard.store import Store, locate
+from switchyard.store import locate
 
 LOG_LIMIT = 1024 * 1024
+OWN_FOLDERS = ("executions/", "callbacks/")  # of a store that is a whole bucket
 
 log = get_logger(__name__)
 
@@ -31,12 +30,20 @@ def log_of(workflow: Resource, step: FailedStep) -> str | None:
     return None
 
 
-async def archived_log(store: Store, address: str | None) -> bytes | None:
-    """The log's last part; None where there is none within our own bucket."""
-    if address is None or urlsplit(address).netloc != urlsplit(store.url).netloc:
-        return None
+def is_own_log(address: str, workflow: str, store: str) -> bool:
+    """Whether the address is one that Argo gives to logs of this Workflow, in the bucket of our store."""
+    log_bucket, _, key = address.removeprefix("s3://").partition("/")
+    bucket, _, prefix = store.removeprefix("s3://").partition("/")
+    if not store.startswith("s3://") or log_bucket != bucket:
+        return False
+    inside = key.startswith(f"{prefix}/") if prefix else key.startswith(OWN_FOLDERS)
+    return not inside and workflow in key.split("/")[:-1]
+
+
+def archived_log(address: str) -> bytes | None:
+    """The log's last part; None where there is none."""
     try:
-        return await asyncio.to_thread(_read, address)
+        return _read(address)
     except StoreError as error:
         log.info("no archived log", address=address, error=str(error))
         return None

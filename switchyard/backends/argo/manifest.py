@@ -8,7 +8,7 @@ from typing import Any
 
 from switchyard.backends.argo.model import ArgoAction
 from switchyard.backends.argo.resource import API, MANAGER
-from switchyard.backends.prepare import Prepared
+from switchyard.backends.prepare import PreparedWorkflow
 from switchyard.execution import (
     ACTION_LABEL,
     MANAGED_BY_LABEL,
@@ -22,7 +22,7 @@ from switchyard.handlers import Work
 TEN_YEARS = 10 * 365 * 24 * 3600
 
 
-def manifest(work: Work, prepared: Prepared, action: ArgoAction) -> dict[str, Any]:
+def manifest(work: Work, prepared: PreparedWorkflow, action: ArgoAction) -> dict[str, Any]:
     """The whole body of the create; ValueError where the configuration gives nothing to run."""
     document = _document(prepared, action)
     metadata = document.setdefault("metadata", {})
@@ -34,7 +34,7 @@ def manifest(work: Work, prepared: Prepared, action: ArgoAction) -> dict[str, An
     return {"apiVersion": API, "kind": "Workflow", **document}
 
 
-def template_of(prepared: Prepared, action: ArgoAction) -> str | None:
+def template_of(prepared: PreparedWorkflow, action: ArgoAction) -> str | None:
     """The WorkflowTemplate's name; None where the workflow is written in place."""
     if prepared.workflow.manifest is not None:
         return None
@@ -62,7 +62,7 @@ def label_value(text: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9]', '-', text)[:50].strip('-')}-{digest}".lstrip("-")
 
 
-def _document(prepared: Prepared, action: ArgoAction) -> dict[str, Any]:
+def _document(prepared: PreparedWorkflow, action: ArgoAction) -> dict[str, Any]:
     template = template_of(prepared, action)
     if prepared.workflow.manifest is not None:
         return copy.deepcopy(dict(prepared.workflow.manifest.document))
@@ -72,7 +72,7 @@ def _document(prepared: Prepared, action: ArgoAction) -> dict[str, Any]:
     return {"spec": {"workflowTemplateRef": reference}}
 
 
-def _complete(spec: dict[str, Any], prepared: Prepared, action: ArgoAction) -> None:
+def _complete(spec: dict[str, Any], prepared: PreparedWorkflow, action: ArgoAction) -> None:
     arguments = spec.setdefault("arguments", {})
     arguments["parameters"] = _parameters(arguments.get("parameters") or [], prepared.told)
     spec["podGC"] = {"strategy": "OnPodCompletion"}

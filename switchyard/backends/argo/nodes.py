@@ -15,7 +15,7 @@ from typing import Any
 Node = Mapping[str, Any]
 Nodes = dict[str, dict[str, Any]]
 
-UNPACKED_LIMIT = 256 * 1024 * 1024
+UNPACKED_LIMIT = 16 * 1024 * 1024  # of JSON, which takes some thirty times that in memory
 
 
 class NodesError(ValueError):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +44,8 @@ def observe(workflow: Resource, manager: str = MANAGER) -> Observation | None:
 
 def phase_of(workflow: Resource) -> str | None:
     """Argo's own word for the state."""
-    phase = (workflow.get("status") or {}).get("phase")
+    status = workflow.get("status")  # the CRD keeps whatever was written there
+    phase = status.get("phase") if isinstance(status, Mapping) else None
     return None if phase is None else str(phase)
 
 

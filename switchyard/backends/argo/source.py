@@ -8,14 +8,16 @@ from uuid import UUID
 
 from switchyard.backends.argo.informer import Change, Informer
 from switchyard.backends.argo.lease import Lease
-from switchyard.backends.argo.logs import archived_log
+from switchyard.backends.argo.logs import archived_log, is_own_log
 from switchyard.backends.argo.observe import Handle, observe, phase_of
 from switchyard.backends.argo.resource import MANAGER, identity, workflows
 from switchyard.backends.kubernetes.answer import RefusedError
 from switchyard.backends.kubernetes.client import MERGE_PATCH, Cluster
+from switchyard.backends.set_aside import SetAside
+from switchyard.backends.threads import Threads
 from switchyard.errors import Transient
 from switchyard.execution import MANAGED_BY_LABEL, SHARD_LABEL, WHOLE, Shard, name_of, parse_name
-from switchyard.sources import Observation
+from switchyard.sources import Observation, Seen
 from switchyard.store import Store
 
 REMEMBERED = 20_000
@@ -51,6 +53,8 @@ class ArgoSource:
         self._lease = lease
         self._path = workflows(place.namespace)
         self._informer = Informer(cluster, self._path, place.selector, phase_of)
+        self._set_aside = SetAside(self.name)
+        self._threads = Threads(4)
         self._forgotten: OrderedDict[str, None] = OrderedDict()  # by uid
         self._deleting: set[str] = set()  # by name
 
@@ -58,13 +62,13 @@ class ArgoSource:
         """Read the credentials; raises ConfigError where there are none."""
         await self._cluster.start()
 
-    async def observations(self) -> AsyncIterator[Observation]:
+    async def observations(self) -> AsyncIterator[Seen]:
         """All that is there, then all changes; while another caboose holds the lease, nothing."""
         changes = self._informer.changes
         async for change in changes() if self._lease is None else self._lease.while_held(changes):
-            observation = self._observation(change)
-            if observation is not None:
-                yield observation
+            seen = self._seen(change)
+            if seen is not None:
+                yield seen
 
     def answers_for(self, uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
         """Of our share, while we hold the lease."""
@@ -81,11 +85,17 @@ class ArgoSource:
     async def look(self, uuid: UUID, run: int) -> Observation | None:
         """A consistent read, by name."""
         workflow = await self._get(name_of(uuid, run))
-        return None if workflow is None else observe(workflow, self._place.manager)
+        try:
+            return None if workflow is None else observe(workflow, self._place.manager)
+        except Exception as error:
+            raise Transient(f"the Workflow {name_of(uuid, run)} cannot be read: {error!r}") from error
 
     async def log(self, observation: Observation) -> bytes | None:
         """The archived log of the step that failed, where Argo keeps it in our bucket."""
-        return await archived_log(self._store, observation.handle and observation.handle.log)
+        handle: Handle | None = observation.handle
+        if handle is None or handle.log is None or not is_own_log(handle.log, handle.name, self._store.url):
+            return None
+        return await self._threads.run(archived_log, handle.log)
 
     async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
         """Terminate it, unless it ended, is gone, or is not ours."""
@@ -125,6 +135,15 @@ class ArgoSource:
         if self._lease is not None:
             await self._lease.release()
         await self._cluster.close()
+
+    def _seen(self, change: Change) -> Seen | None:
+        """Whatever a Workflow raises concerns that Workflow alone."""
+        try:
+            seen = self._observation(change)
+        except Exception as error:  # noqa: BLE001 - anybody may have written its status
+            return self._set_aside.report(change.name, error, {"namespace": self._place.namespace})
+        self._set_aside.recovered(change.name)
+        return seen
 
     def _observation(self, change: Change) -> Observation | None:
         if change.item is None:

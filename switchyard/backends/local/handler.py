@@ -1,19 +1,23 @@
 """`local`: hands a workflow to a supervised process that outlives us."""
 
+import base64
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from switchyard.backends.local.launch import Launched, launch
 from switchyard.backends.local.model import LocalAction
 from switchyard.backends.local.spool import folder, owner, record
-from switchyard.backends.prepare import Prepared, prepare
+from switchyard.backends.prepare import PreparedWorkflow, prepare
 from switchyard.backends.threads import Threads
 from switchyard.config.secrets import SecretRef
 from switchyard.handlers import HandedOver, HandlerContext, Invalid, Outcome, Retry, Work
 from switchyard.places import environment
 
 OUTPUT_LIMIT = 1024 * 1024
+SHORTEST_SECRET = 4  # a shorter one occurs in ordinary text
 
 
 class LocalHandler:
@@ -33,7 +37,7 @@ class LocalHandler:
     async def dispatch(self, work: Work, /) -> Outcome:
         """Make the folder and leave a supervisor behind, unless an earlier attempt did."""
         prepared = await prepare(work, self._context, self._threads)
-        if not isinstance(prepared, Prepared):
+        if not isinstance(prepared, PreparedWorkflow):
             return prepared
         argv = self._action.argv(prepared.workflow.template)
         if not argv:
@@ -55,22 +59,29 @@ class LocalHandler:
             return Launched.ALREADY
         return await launch(path, job)
 
-    def _job(self, work: Work, prepared: Prepared, argv: list[str]) -> dict[str, Any]:
+    def _job(self, work: Work, prepared: PreparedWorkflow, argv: list[str]) -> dict[str, Any]:
         limits = self._action.limits
+        ours = {name: os.environ[name] for name in self._action.pass_env if name in os.environ}
+        given = self._action.env.items()
+        # Resolved now, so that a rotated secret is seen.
+        secrets = {name: value.resolve() for name, value in given if isinstance(value, SecretRef)}
+        plain = {name: value for name, value in given if isinstance(value, str)}
+        told = environment(prepared.places, work.correlation_id, self._context.store.url_of)
         return {
             "argv": argv,
-            "environment": self._environment()
-            | environment(prepared.places, work.correlation_id, self._context.store.url_of),
+            "environment": ours | plain | secrets | told,
+            "secrets": sorted({form for value in secrets.values() for form in _forms(value)}),
             "time": limits.time or prepared.workflow.timeout,
             "memory": limits.memory,
             "grace": self._action.grace,
             "output_limit": OUTPUT_LIMIT,
         }
 
-    def _environment(self) -> dict[str, str]:
-        """As configured and nothing else; references are resolved now, so that a rotated secret is seen."""
-        ours = {name: os.environ[name] for name in self._action.pass_env if name in os.environ}
-        given = self._action.env.items()
-        return ours | {
-            name: value.resolve() if isinstance(value, SecretRef) else value for name, value in given
-        }
+
+def _forms(secret: str) -> Iterator[str]:
+    """How a secret may appear in what the process writes; the supervisor masks all of them."""
+    for text in (secret, *secret.splitlines()):
+        if len(plain := text.strip()) >= SHORTEST_SECRET:
+            yield plain
+            yield quote(plain, safe="", errors="surrogateescape")
+            yield base64.b64encode(plain.encode(errors="surrogateescape")).decode()

@@ -13,14 +13,19 @@ from switchyard.backends.local.model import LocalAction
 from switchyard.backends.local.spool import folder, owner, record
 from switchyard.backends.local.spool.folder import Execution
 from switchyard.backends.local.spool.state import Life, State, look, stop
+from switchyard.backends.local.spool.survivors import end_survivors
+from switchyard.backends.set_aside import SetAside
+from switchyard.backends.threads import Threads
+from switchyard.errors import Transient
 from switchyard.execution import WHOLE, Shard, name_of
 from switchyard.process.exit import Exit
-from switchyard.sources import Observation
+from switchyard.sources import Observation, Seen
 from switchyard.status import Status
 
 EVERY = 0.25
 TELL_AGAIN = 10.0
 TAIL = 4096
+LARGEST_LOG = 2 * 1024 * 1024  # more than the supervisor keeps of each stream
 
 
 class LocalSource:
@@ -34,17 +39,19 @@ class LocalSource:
         self._shard = shard
         self._spool_id = ""
         self._told: dict[str, tuple[Life, float]] = {}
+        self._threads = Threads(4)
+        self._set_aside = SetAside(self.name)
 
     async def start(self) -> None:
         """Claim the spool for this host, and finish removals that a death interrupted."""
-        self._spool_id = await asyncio.to_thread(owner.claim, self._root)
-        await asyncio.to_thread(folder.sweep, self._root)
+        self._spool_id = await self._threads.run(owner.claim, self._root)
+        await self._threads.run(folder.sweep, self._root)
 
-    async def observations(self) -> AsyncIterator[Observation]:
+    async def observations(self) -> AsyncIterator[Seen]:
         """What is new at each look; a look takes at most a tenth of the time."""
         while True:
             began = time.monotonic()
-            for seen in await asyncio.to_thread(self._scan):
+            for seen in await self._threads.run(self._scan):
                 yield seen
             await asyncio.sleep(max(EVERY, 10 * (time.monotonic() - began)))
 
@@ -65,22 +72,31 @@ class LocalSource:
         path = self._path(uuid, run)
         if not path.exists():
             return None
-        return observe(Execution(uuid, run, path), await asyncio.to_thread(look, path))
+        try:
+            return await self._threads.run(_observed, Execution(uuid, run, path))
+        except OSError as error:
+            raise Transient(f"{path} cannot be read: {error.strerror}") from error
 
     async def log(self, observation: Observation) -> bytes | None:
         """Everything it said, as far as it was kept."""
-        return await asyncio.to_thread(_log, self._path(observation.uuid, observation.run))
+        return await self._threads.run(_log, self._path(observation.uuid, observation.run))
 
     async def stop_execution(self, uuid: UUID, run: int, _reason: str, /) -> None:
         """Ask its supervisor."""
         path = self._path(uuid, run)
         if path.exists():
-            await asyncio.to_thread(stop, path)
+            try:
+                await self._threads.run(stop, path)
+            except OSError as error:
+                raise Transient(f"{path} cannot be written: {error.strerror}") from error
 
     async def forget(self, observation: Observation) -> None:
         """Remove its folder."""
         path = self._path(observation.uuid, observation.run)
-        await asyncio.to_thread(folder.remove, path)
+        try:
+            await self._threads.run(folder.remove, path)
+        except OSError as error:
+            raise Transient(f"{path} cannot be removed: {error.strerror}") from error
         self._told.pop(path.name, None)
 
     async def ready(self) -> bool:
@@ -93,14 +109,24 @@ class LocalSource:
     def _path(self, uuid: UUID, run: int) -> Path:
         return self._root / name_of(uuid, run)
 
-    def _scan(self) -> list[Observation]:
-        found = []
+    def _scan(self) -> list[Seen]:
+        found: list[Seen] = []
         for execution in folder.executions(self._root):
             if self._shard.owns(execution.uuid):
-                state = look(execution.path)
-                if self._worth_telling(execution.path.name, state.life):
-                    found.append(observe(execution, state))
+                found += self._seen(execution)
         return found
+
+    def _seen(self, execution: Execution) -> list[Seen]:
+        """Whatever a folder raises concerns that execution alone."""
+        name = execution.path.name
+        try:
+            state = look(execution.path)
+            found = [observe(execution, state)] if self._worth_telling(name, state.life) else []
+        except Exception as error:  # noqa: BLE001 - the process may have left anything there
+            notice = self._set_aside.report(name, error)
+            return [] if notice is None else [notice]
+        self._set_aside.recovered(name)
+        return [*found]
 
     def _worth_telling(self, name: str, life: Life) -> bool:
         """A change, or the same again after a while: the core may have stopped caring, or forgotten to."""
@@ -112,18 +138,26 @@ class LocalSource:
         return True
 
 
+def _observed(execution: Execution) -> Observation:
+    return observe(execution, look(execution.path))
+
+
 def observe(execution: Execution, state: State) -> Observation:
-    """What a folder's state means."""
+    """The meaning of a folder's state. What outlived a supervisor is ended before its death is reported."""
     uuid, run, path = execution.uuid, execution.run, execution.path
     if state.life is Life.UNSTARTED:
         return Observation(uuid, run, Status.QUEUED)
     if state.life is Life.RUNNING:
         return Observation(uuid, run, Status.RUNNING)
+    if state.fault is not None:
+        error = f"the record of its end cannot be read: {state.fault}"
+        return Observation(uuid, run, Status.FAILED, error, record=_record({"unreadable": state.fault}))
     if state.exit is None:
+        left = end_survivors(uuid, run)
         error = (
             "the process died without telling how it ended: its supervisor was killed, or the host went down"
         )
-        return Observation(uuid, run, Status.FAILED, error, record=_record({"died": True}))
+        return Observation(uuid, run, Status.FAILED, error, record=_record({"died": True, "survivors": left}))
     return _ended(uuid, run, state.exit, _last_words(path / record.STDERR))
 
 
@@ -165,16 +199,21 @@ def _last_words(path: Path) -> str:
 
 def _tail(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            file.seek(0, 2)
-            file.seek(max(0, file.tell() - TAIL))
-            return file.read()
-    except OSError:
+        return record.read_end(path, TAIL)
+    except (OSError, record.UnreadableError):
         return b""
 
 
 def _log(path: Path) -> bytes | None:
-    parts = [(name, path / name) for name in (record.STDOUT, record.STDERR)]
-    said = [(name, file.read_bytes()) for name, file in parts if file.exists()]
-    whole = b"".join(b"== %s ==\n%s\n" % (name.encode(), text) for name, text in said if text)
-    return whole or None
+    """Both streams, each bounded; one that cannot be read is replaced by the reason."""
+    parts = []
+    for name in (record.STDOUT, record.STDERR):
+        try:
+            text = record.read_end(path / name, LARGEST_LOG)
+        except FileNotFoundError:
+            continue
+        except (OSError, record.UnreadableError) as error:
+            text = f"[{error}]".encode()
+        if text:
+            parts.append(b"== %s ==\n%s\n" % (name.encode(), text))
+    return b"".join(parts) or None

@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from switchyard.aws import client as aws
 from switchyard.aws.errors import explained
 from switchyard.aws.queue import Queue
-from switchyard.backends.prepare import Prepared, prepare
+from switchyard.backends.prepare import PreparedWorkflow, prepare
 from switchyard.backends.sqs.model import SqsAction
 from switchyard.backends.threads import Threads
 from switchyard.errors import StoreError, SwitchyardError
@@ -44,7 +44,7 @@ class SqsHandler:
     async def dispatch(self, work: Work, /) -> Outcome:
         """Send the job; the worker's status messages are the rest of the story."""
         prepared = await prepare(work, self._context, self._threads)
-        if not isinstance(prepared, Prepared):
+        if not isinstance(prepared, PreparedWorkflow):
             return prepared
         queue = prepared.workflow.template or self._action.default_template
         if not isinstance(queue, str):
@@ -68,7 +68,7 @@ class SqsHandler:
         message_id = queue.send(body, work.correlation_id, str(work.uuid), work.name)
         return HandedOver({"queue": name, "message_id": message_id})
 
-    def _body(self, work: Work, prepared: Prepared) -> str:
+    def _body(self, work: Work, prepared: PreparedWorkflow) -> str:
         """The job; an input that makes it too long goes to the store, and the job says where."""
         job = _job(work, prepared)
         body = json.dumps(job)
@@ -79,7 +79,7 @@ class SqsHandler:
         return json.dumps({**job, "input": {"key": key}})
 
 
-def _job(work: Work, prepared: Prepared) -> dict[str, Any]:
+def _job(work: Work, prepared: PreparedWorkflow) -> dict[str, Any]:
     parameters = prepared.parameters
     given = parameters.get("input")
     named = isinstance(given, dict) and len(given) == 1 and given.keys() <= {"key", "geojson"}

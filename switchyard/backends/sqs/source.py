@@ -96,9 +96,8 @@ class SqsSource:
         try:
             report = read(message.body)
         except NoThread as error:
-            # Its progress comes every second: one entry a job and status is enough.
-            same = f"{message.correlation_id} {error.status}" if message.correlation_id else message.id
-            return self._queue.notice(message, str(error), same)
+            # A front end's own job reports many times: one entry per job is enough.
+            return self._queue.notice(message, str(error), message.correlation_id or message.id)
         except Unreadable as error:
             return self._queue.notice(message, str(error))
         if isinstance(report, WorkerReport):

@@ -18,11 +18,7 @@ class Unreadable(BadInput):
 
 
 class NoThread(Unreadable):
-    """A front end's own job: a word on it is for people, and the same word once is enough."""
-
-    def __init__(self, reason: str, status: str) -> None:
-        super().__init__(reason)
-        self.status = status
+    """A front end's own job, which no thread follows: one inbox entry per job is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ def _report(message: dict[str, Any]) -> Report:
     if message.get("version") != 1:
         raise Unreadable(f"version {_shown(message.get('version'))} is not known; version 1 is")
     if message.get("action_uuid") is None or message.get("run") is None:
-        raise NoThread("no action_uuid and run: it belongs to no thread", _shown(message.get("status")))
+        raise NoThread("no action_uuid and run: it belongs to no thread")
     return Report(
         uuid=_uuid(message["action_uuid"]),
         run=_count(message, "run", least=1),

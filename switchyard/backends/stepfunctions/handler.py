@@ -11,7 +11,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from switchyard.aws import client as aws
 from switchyard.aws.errors import code_of, explained
-from switchyard.backends.prepare import Prepared, prepare
+from switchyard.backends.prepare import PreparedWorkflow, prepare
 from switchyard.backends.stepfunctions.model import CirrusAction
 from switchyard.backends.threads import Threads
 from switchyard.errors import BadInput, SwitchyardError
@@ -43,7 +43,7 @@ class CirrusHandler:
     async def dispatch(self, work: Work, /) -> Outcome:
         """Start the execution; status-change messages, or a describe, are the rest of the story."""
         prepared = await prepare(work, self._context, self._threads)
-        if not isinstance(prepared, Prepared):
+        if not isinstance(prepared, PreparedWorkflow):
             return prepared
         machine = prepared.workflow.template or self._action.default_template
         if not isinstance(machine, str):
@@ -72,7 +72,7 @@ def execution_arn(machine: str, name: str) -> str:
     return f"{machine.replace(':stateMachine:', ':execution:', 1)}:{name}"
 
 
-def _input(work: Work, prepared: Prepared) -> str:
+def _input(work: Work, prepared: PreparedWorkflow) -> str:
     """`{"switchyard": {…}, "input": …}`; an input too large for AWS is null, and found by its URL."""
     told: dict[str, Any] = {name.replace("-", "_"): value for name, value in prepared.told.items()}
     told["run"] = work.run

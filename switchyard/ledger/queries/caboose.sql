@@ -1,6 +1,8 @@
 -- threads: the threads of observed executions, and which of their ends are recorded already
 select s.position, t.action_uuid, t.status::text as status, t.run, t.attempt, t.tries, t.lock_id,
-  a.action_name, a.workflow, a.correlation_id,
+  a.action_name, a.workflow, a.correlation_id, 
+  -- Filters, descendants, wildcards and lists of selectors may take long to evaluate.
+  coalesce(a.callbacks::text ~ '[?*]|[.][.]|\[[^]]*,', false) as slow_callbacks,
   coalesce(s.status = any (known.ends), false) as recorded, known.ends is not null as any_end_recorded
 from unnest(%(uuids)s::uuid[], %(runs)s::integer[], %(statuses)s::text[]) with ordinality
   as s (action_uuid, run, status, position)
@@ -23,6 +25,9 @@ join switchyard.thread t using (action_uuid)
 order by n.action_uuid
 returning action_uuid;
 
+-- lock_free: lock those of these threads that nobody else has locked, until the transaction ends
+select action_uuid from switchyard.lock_free_threads(%(uuids)s::uuid[]) as f (action_uuid);
+
 -- open_at: which of these threads, whose rows this transaction has locked, are still open at that run
 select t.action_uuid
 from unnest(%(uuids)s::uuid[], %(runs)s::integer[]) as n (action_uuid, run)
@@ -41,19 +46,35 @@ where made.cleared;
 
 -- ended: recorded ends, with everything that their callbacks may refer to
 select t.action_uuid as uuid, t.run, t.status::text as status, t.error, a.action_name, a.workflow, a.priority,
-  a.correlation_id, t.started_at, t.ended_at, a.parameters, coalesce(a.callbacks, '[]') as own_callbacks
+  a.correlation_id, t.started_at, t.ended_at,
+  -- A callback's uuid holds this time, and there must be a partition for it.
+  case when exists (
+    select from switchyard.partition_span p where p.starts_at <= t.ended_at and t.ended_at < p.ends_at
+  ) then t.ended_at else now() end as callbacks_at,
+  -- As text: one document that Python cannot decode must not fail the others.
+  a.parameters::text as parameters, a.callbacks::text as own_callbacks
 from switchyard.thread t
 join switchyard.action a using (action_uuid)
 where t.action_uuid = any (%(uuids)s::uuid[]) and t.ended_at is not null;
 
--- due: ends whose callbacks were not inserted yet, oldest first, without the action names of other cabooses
+-- due: a page of ends whose callbacks were not inserted yet, oldest first; without the action names to skip, and
+-- without workflows that this configuration does not have
 select t.action_uuid as uuid, t.run, t.status::text as status, t.attempt, a.action_name, a.workflow
 from switchyard.thread t
 join switchyard.action a using (action_uuid)
-where t.callbacks_due and a.action_name <> all (%(not_ours)s::text[])
-  and (t.lock_id & 63) = any (%(buckets)s::bigint[])
+where t.callbacks_due and a.action_name <> all (%(skip)s::text[])
+  and (a.workflow is null or a.workflow = any (%(workflows)s::text[]))
+  and (t.lock_id & 63) = any (%(buckets)s::bigint[]) and t.action_uuid > %(after)s
 order by t.action_uuid
 limit %(limit)s;
+
+-- unknown_workflows: workflows of due ends that this configuration does not have
+select a.workflow, count(*) as ends
+from switchyard.thread t
+join switchyard.action a using (action_uuid)
+where t.callbacks_due and a.action_name <> all (%(skip)s::text[]) and a.workflow <> all (%(workflows)s::text[])
+  and (t.lock_id & 63) = any (%(buckets)s::bigint[])
+group by a.workflow order by a.workflow limit 100;
 
 -- insert_callbacks: the actions that follow an end; one that exists already stays as it is
 insert into switchyard.action
@@ -76,9 +97,9 @@ join switchyard.thread t using (action_uuid)
 join switchyard.action a using (action_uuid)
 join unnest(%(workflows)s::text[], %(seconds)s::double precision[]) as limits (workflow, seconds)
   on limits.workflow = a.workflow
-where y.status in ('QUEUED', 'RUNNING') and y.action_name <> all (%(not_ours)s::text[])
+where y.status in ('QUEUED', 'RUNNING') and y.action_name <> all (%(skip)s::text[])
   and t.started_at < now() - make_interval(secs => limits.seconds)
-  and (y.lock_id & 63) = any (%(buckets)s::bigint[])
+  and (y.lock_id & 63) = any (%(buckets)s::bigint[]) and y.action_uuid > %(after)s
 order by y.action_uuid
 limit %(limit)s;
 
@@ -116,12 +137,15 @@ where not exists (
 -- resolve: close entries that resolved themselves
 select switchyard.notice_over(%(kind)s, %(subject)s, %(reason)s);
 
--- record_worker: the row of a worker that reports through a queue
-insert into switchyard.worker as w (worker_id, kind, host, done, failed, rate, ended_at)
-values (%(worker)s, 'assessment', %(host)s, %(done)s, %(failed)s, %(rate)s, case when %(ended)s then now() end)
+-- record_worker: the row of a worker that reports through a queue; rows of other kinds are not its own
+insert into switchyard.worker as w (worker_id, kind, action_name, host, done, failed, rate, ended_at)
+values (%(worker)s, 'assessment', %(action_name)s, %(host)s, %(done)s, %(failed)s, %(rate)s,
+  case when %(ended)s then now() end)
 on conflict (worker_id) do update
-set beat_at = now(), lost_at = null, done = greatest(w.done, excluded.done),
-  failed = greatest(w.failed, excluded.failed), rate = excluded.rate, ended_at = coalesce(w.ended_at, excluded.ended_at);
+set beat_at = now(), lost_at = null, action_name = excluded.action_name, done = greatest(w.done, excluded.done),
+  failed = greatest(w.failed, excluded.failed), rate = excluded.rate, ended_at = coalesce(w.ended_at, excluded.ended_at)
+where w.kind = 'assessment'
+returning worker_id;
 
 -- register: the row of a caboose; it counts as started once the row exists
 insert into switchyard.worker (worker_id, kind, host, pid, version, config_hash, state)

@@ -18,18 +18,33 @@ select c.uuids, c.runs, c.attempts, c.lock_ids, c.skipped,
   d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created
 from switchyard.claim(%(name)s, %(wanted)s, %(held)s) as c, switchyard.describe(c.uuids) as d;
 
--- settle: one event for each of many dispatches
+-- describe: what a handler needs to know of claimed actions, in no order
+select d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created
+from switchyard.describe(%(uuids)s) as d;
+
+-- write: one event for each of many dispatches
 insert into switchyard.event (action_uuid, status, run, attempt, source, error, retry_seconds, detail)
 select s.action_uuid, s.status::switchyard.status, s.run, s.attempt, 'conductor', s.error, s.retry_seconds, s.detail::jsonb
 from unnest(%(uuids)s::uuid[], %(statuses)s::text[], %(runs)s::integer[], %(attempts)s::integer[],
   %(errors)s::text[], %(retries)s::double precision[], %(details)s::text[])
   as s (action_uuid, status, run, attempt, error, retry_seconds, detail);
 
--- settle_all: the same event for every dispatch of a batch; the attempts are those before it
+-- write_batch: the same event for every dispatch of a batch; the attempts are those before it
 insert into switchyard.event (action_uuid, status, run, attempt, source, error, retry_seconds, detail)
 select c.action_uuid, %(status)s::switchyard.status, c.run, c.attempt + 1, 'conductor', %(error)s::text,
   %(retry_seconds)s::double precision, %(detail)s::jsonb
 from unnest(%(uuids)s::uuid[], %(runs)s::integer[], %(attempts)s::integer[]) as c (action_uuid, run, attempt);
+
+-- running_now: those of many dispatches whose RUNNING took effect, at exactly this run and attempt
+select coalesce(array_agg(y.action_uuid), '{}')
+from unnest(%(uuids)s::uuid[], %(runs)s::integer[], %(attempts)s::integer[]) as r (action_uuid, run, attempt)
+join switchyard.yard y using (action_uuid, run, attempt) where y.status = 'RUNNING';
+
+-- free_rows: those whose rows nobody else holds now, found without waiting
+select switchyard.free_rows(%(uuids)s);
+
+-- forget_gone: those whose threads no longer exist; what is left of them in the yard is deleted
+select switchyard.forget_gone(%(uuids)s);
 
 -- unlock: give the locks of settled dispatches back
 select switchyard.unlock(%(locks)s);
@@ -74,9 +89,12 @@ update switchyard.worker
 set ended_at = clock_timestamp(), beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s
 where worker_id = %(worker)s and ended_at is null and lost_at is null;
 
--- mark_lost: workers that stopped beating; their connections are ended
+-- living: the workers that should beat, with their last beats
+select worker_id, kind, beat_at from switchyard.worker where ended_at is null and lost_at is null;
+
+-- mark_lost: workers that have not beaten since those times; their connections are ended
 select worker_id, kind, action_name, host, beat_at, terminated
-from switchyard.mark_lost(make_interval(secs => %(lost_after)s));
+from switchyard.mark_lost(%(workers)s::uuid[], %(beats)s::timestamptz[]);
 
 -- pause_where_lost: pause the names that lose too many of their workers
 select action_name, lost, started
@@ -101,11 +119,11 @@ from switchyard.queue;
 select action_name, actor, reason from switchyard.paused;
 
 -- ensure_partitions: make what is missing ahead
-select count(*) from switchyard.ensure_partitions(%(days)s);
+select count(*) from switchyard.ensure_partitions(%(days)s, %(interval)s);
 
--- old_partitions: stretches of time whose retention has passed
-select p.suffix from switchyard.partition_span p
-where p.ends_at <= now() - make_interval(secs => %(retention)s) order by p.starts_at;
+-- old_partitions: stretches of time whose retention has passed, and the server's time
+select coalesce(array_agg(p.suffix order by p.starts_at), '{}'), extract(epoch from now())::double precision
+from switchyard.partition_span p where p.ends_at <= now() - make_interval(secs => %(retention)s);
 
 -- drop_partition: one stretch; why it was left alone, or null
 select switchyard.drop_partition(%(suffix)s);

@@ -1,17 +1,17 @@
--- retrigger: opens the next run
-select switchyard.retrigger(%(uuid)s, %(actor)s, %(reason)s);
+-- retrigger: opens the next run of each of these actions
+select id as action_uuid, switchyard.retrigger(id, %(actor)s, %(reason)s) as result from unnest(%(uuids)s::uuid[]) as id;
 
--- cancel: ends what has not ended
-select switchyard.cancel(%(uuid)s, %(actor)s, %(reason)s);
+-- cancel: cancels each of these actions that has not ended
+select id as action_uuid, switchyard.cancel(id, %(actor)s, %(reason)s) as result from unnest(%(uuids)s::uuid[]) as id;
 
--- pause: holds an action name back
-select switchyard.pause(%(name)s, %(actor)s, %(reason)s);
+-- pause: stops claims of an action name
+select switchyard.pause(%(name)s, %(actor)s, %(reason)s) as changed;
 
--- resume: lets it go on
-select switchyard.resume(%(name)s, %(actor)s, %(reason)s);
+-- resume: allows claims of an action name again
+select switchyard.resume(%(name)s, %(actor)s, %(reason)s) as changed;
 
 -- dismiss: takes a journal entry out of the inbox
-select switchyard.dismiss(%(entry)s, %(actor)s, %(reason)s);
+select switchyard.dismiss(%(entry)s, %(actor)s, %(reason)s) as changed;
 
 -- interval: how much time the next partitions cover
 update switchyard.partitioning set partition_interval = %(interval)s where partition_interval <> %(interval)s;

@@ -2,7 +2,7 @@
 select current_setting('server_version') as version, current_setting('server_version_num')::integer as number,
   current_setting('max_connections')::integer as connections,
   current_setting('max_locks_per_transaction')::integer as locks_per_transaction,
-  current_setting('synchronous_commit') as synchronous_commit, current_setting('fsync') as fsync,
+  (select reset_val from pg_settings where name = 'synchronous_commit') as synchronous_commit, current_setting('fsync') as fsync,
   current_setting('autovacuum') as autovacuum, current_setting('server_encoding') as encoding,
   extract(epoch from clock_timestamp())::double precision as clock;
 

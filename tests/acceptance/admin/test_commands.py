@@ -91,7 +91,7 @@ def test_pause_and_resume_say_who_and_why(switchyard: Switchyard) -> None:
     assert "noop is paused by ann: storm" in switchyard.run("workers").stdout
     assert switchyard.json("workers")["paused"][0]["reason"] == "storm"
     assert "was paused already" in switchyard.run("pause", "noop", "-m", "storm").stdout
-    assert "goes on" in switchyard.run("resume", "noop", "-m", "calm").stdout
+    assert "is resumed" in switchyard.run("resume", "noop", "-m", "calm").stdout
 
 
 def test_an_entry_of_the_inbox_is_dismissed_with_who_and_why(switchyard: Switchyard) -> None:
@@ -128,7 +128,7 @@ def test_tables_fit_the_terminal(switchyard: Switchyard) -> None:
         _, screen = switchyard.on_a_terminal(*command)
         plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen)
         assert max(len(line.rstrip("\r")) for line in plain.split("\n")) <= 100, command
-        assert (uuid in plain) == (command[0] != "events"), "an id is never cut"
+        assert (uuid[-8:] in plain) == (command[0] != "events"), "the end of an id is never cut"
 
 
 def test_watch_follows_until_the_end_and_tells_how_it_ended(switchyard: Switchyard) -> None:

@@ -42,7 +42,11 @@ def test_one_that_is_stopped_in_mid_forget_keeps_no_lock_once_it_is_lost(
             proxy.silence()
         until(lambda: execute(LOCKED) == [(1,)], 30)  # it forgets, and its acknowledgement is not answered
         station.caboose.pause()
-        assert execute("select kind, terminated from switchyard.mark_lost('0s')") == [("caboose", True)]
+        assert execute(
+            "select kind, terminated from (select array_agg(worker_id) as workers, array_agg(beat_at) as beats"
+            " from switchyard.worker where beat_at < now() - interval '0 s') as silent,"
+            " switchyard.mark_lost(silent.workers, silent.beats)"
+        ) == [("caboose", True)]
         until(lambda: execute(LOCKED) == [(0,)])
         station.caboose.resume()
         proxy.resume()

@@ -21,7 +21,7 @@ from uuid import UUID
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from conductor.worker.loop import ORPHANED
+from conductor.dispatch.pipeline import ORPHANED
 from tests.acceptance.conductor.program import COMMAND, Conductor
 from tests.acceptance.conductor.tripwire import Tripwire, When
 from tests.parts.database import Database

@@ -194,7 +194,7 @@ def test_a_stopped_process_loses_its_claims_and_writes_nothing_when_it_wakes(
     counts.gate.set()
     until(lambda: statuses(fleet) == {"SUCCESSFUL": 3})
     first.signal(signal.SIGCONT)
-    until(lambda: first.said("the session ended"), 20)
+    until(lambda: first.said("database session lost"), 20)
     fleet.registered(2)
     events = "select count(*) from switchyard.event"
     assert fleet.database.execute(events) == [(3,)]

@@ -55,8 +55,9 @@ class Listener:
 
     async def run(self) -> None:
         """Listen until cancelled."""
-        async for observation in self.source.observations():
-            self.heard.append(observation)
+        async for seen in self.source.observations():
+            assert isinstance(seen, Observation)
+            self.heard.append(seen)
 
 
 @contextlib.asynccontextmanager

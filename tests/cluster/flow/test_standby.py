@@ -154,4 +154,8 @@ def test_stopped_anywhere_in_its_work_it_doubles_nothing(pair: tuple[Candidate, 
 
 
 def lost(yard: Yard) -> list[tuple[Any, ...]]:
-    return yard.database.execute("select kind, terminated from switchyard.mark_lost('3s')")
+    return yard.database.execute(
+        "select kind, terminated from (select array_agg(worker_id) as workers, array_agg(beat_at) as beats"
+        " from switchyard.worker where beat_at < now() - interval '3 s') as silent,"
+        " switchyard.mark_lost(silent.workers, silent.beats)"
+    )

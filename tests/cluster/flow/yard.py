@@ -47,7 +47,7 @@ class Yard:
         content = {
             "database": {"url": "env:DATABASE_URL"},
             "store": store or (folder / "store").as_uri(),
-            "conductor": {"poll": "1s", "backoff_polling_interval": "1s", "health": {"port": self.port}},
+            "conductor": {"poll": "1s", "health": {"port": self.port}},
             "caboose": {"poll": "500ms", "health": {"port": None}},
             "workers": {"beat": "1s", "lost_after": "5s", "min_lost": 100},
             "actions": {

@@ -28,12 +28,12 @@ class Heard:
         self.config = Config.model_validate({**config, "caboose": {"poll": "100ms"}})
         self.store = open_store((folder / "store").as_uri())
         self._pump: asyncio.Task[float | None] | None = None
-        services = Services.of(self.config, self.store, random.Random(1))
+        services = self.services = Services.of(self.config, self.store, random.Random(1))
         (served,) = build_sources(self.config, (), WHOLE, self.store)
         self.source = served.source
         self.intake = Intake(served.source, 100)
         self.queries = [Queries(database.url, f"test {number}") for number in range(3)]
-        self.completer = Completer(served.source, self.intake, self.queries[0], services)
+        self.completer = Completer(served.source, served.names, self.intake, self.queries[0], services)
         self.due = DueCallbacks(self.queries[1], Scope.of(self.config, {"run": self.source}, WHOLE), services)
         self.reconcile = Reconcile(self.source, served.names, self.queries[2], self.intake, **reconcile)
 
@@ -64,3 +64,4 @@ class Heard:
         await self.source.close()
         for each in self.queries:
             await each.close()
+        await asyncio.to_thread(self.services.close)

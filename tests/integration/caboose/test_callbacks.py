@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from switchyard.backends.prepare import Prepared, prepare
+from switchyard.backends.prepare import PreparedWorkflow, prepare
 from switchyard.backends.threads import Threads
 from switchyard.handlers import HandlerContext, Work
 from switchyard.places import Places
@@ -166,7 +166,7 @@ async def test_a_chained_workflow_is_given_more_than_an_action_can_hold(world: W
     config = HandlerContext(world.config, world.store, {})
     job = Work(child, 1, 1, False, "run", "report", "next", uuid, parameters, None, datetime.now(UTC))
     prepared = await prepare(job, config, Threads(1))
-    assert isinstance(prepared, Prepared)
+    assert isinstance(prepared, PreparedWorkflow)
     assert prepared.parameters == output
     assert json.loads(world.store.get(Places(child, 1).input)) == output
 

@@ -190,6 +190,7 @@ def _ended(world: World) -> tuple[UUID, Path, Observation]:
     uuid = world.queued(world.submit())
     path = world.exited(uuid, output={"n": 1})
     (seen,) = world.source._scan()
+    assert isinstance(seen, Observation)
     return uuid, path, seen
 
 

@@ -1,5 +1,6 @@
 """Caboose's core on a real database, a real spool and a real store, driven pass by pass."""
 
+import asyncio
 import json
 import random
 from collections.abc import Mapping
@@ -137,6 +138,7 @@ class World:
 
     async def close(self) -> None:
         await self.queries.close()
+        await asyncio.to_thread(self.services.close)
 
 
 async def build(
@@ -170,7 +172,7 @@ def _wired(
     scope = Scope.of(config, sources, WHOLE)
     return World(
         *(database, config, store, spool, source, intake, queries),
-        completer=Completer(source, intake, queries, services),
+        completer=Completer(source, ["run"], intake, queries, services),
         due=DueCallbacks(queries, scope, services),
         timeouts=Timeouts(queries, scope, services, lambda: None),
         services=services,

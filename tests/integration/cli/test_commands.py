@@ -8,8 +8,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from switchyard.cli import decide, show
-from switchyard.cli.database import connected
+from switchyard.cli import many, show
+from switchyard.cli.database import configured, connected
 from switchyard.errors import BadInput, ConfigError, DatabaseUnavailable, NotMigrated, SwitchyardError
 from tests.integration.cli.conftest import Command
 
@@ -29,7 +29,7 @@ def test_actions_are_chosen_by_status_and_time(switchyard: Command) -> None:
     }
     for words, uuids in chosen.items():
         assert {row["action_uuid"] for row in switchyard.json("list", *words)} == uuids, words
-    assert "The newest 1; more with --limit." in switchyard("list", "--limit", "1").out
+    assert "The newest 1; there are more: --limit N shows more" in switchyard("list", "--limit", "1").out
 
 
 def test_what_a_decision_does_to_each(switchyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,9 +40,9 @@ def test_what_a_decision_does_to_each(switchyard: Command, monkeypatch: pytest.M
     by_name = ("retrigger", "--name", "noop", "-m", "x")
     assert "… and 2 more." in switchyard(*by_name, "--dry-run").out
     assert sorted(switchyard.json(*by_name, "--dry-run")) == failed
-    monkeypatch.setattr(decide, "MOST", 21)
+    monkeypatch.setattr(many, "MOST", 21)
     assert "more than 21 actions: choose fewer" in switchyard(*by_name, "--yes", code=65).err
-    monkeypatch.setattr(decide, "MOST", 22)
+    monkeypatch.setattr(many, "MOST", 22)
     told = switchyard.json(*by_name, "--yes")
     assert (len(told), {each["result"] for each in told}) == (22, {2})
     assert "1 canceled, 0 had ended already, 0 refused." in switchyard("cancel", waiting, "-m", "x").out
@@ -50,7 +50,7 @@ def test_what_a_decision_does_to_each(switchyard: Command, monkeypatch: pytest.M
     open_one = failed[0]
     said = switchyard("retrigger", open_one, waiting, "-m", "x", code=1).out.splitlines()
     assert said == [
-        "1 retriggered, 0 had ended already, 1 refused.",
+        "1 retriggered, 1 refused.",
         f"  action {open_one} is PENDING: only one that ended without success can be retriggered",
     ]
     [refused] = switchyard.json("retrigger", open_one, "-m", "x", code=1)
@@ -68,7 +68,7 @@ def test_show_tells_of_every_step(
     switchyard.event(uuid, "FAILED", error="too late")
     (tmp_path / "store").write_text("a file where the store's folder should be")
     shown = switchyard("show", uuid).out
-    for said in ("25% cut", "later again in 2.5 s", "too late (ignored: it came too late or twice)"):
+    for said in ("25% cut", "later again in 2.5 s", "too late (ignored: too late, or a duplicate)"):
         assert said in shown, shown
     assert switchyard.json("show", uuid)["files"] == []
     switchyard.database.execute(
@@ -104,7 +104,7 @@ def test_what_the_server_refuses_is_a_sentence(switchyard: Command) -> None:
         "do $$ begin raise exception 'odd' using errcode = 'XX000'; end $$": (SwitchyardError, "odd"),
     }
     for statement, (kind, words) in refused.items():
-        with pytest.raises(SwitchyardError) as raised, connected(None) as connection:
+        with pytest.raises(SwitchyardError) as raised, connected(configured(None)) as connection:
             connection.execute(statement.encode())
         assert (raised.type, words in str(raised.value)) == (kind, True), (statement, raised.value)
 

@@ -10,14 +10,14 @@ DEEP = "[" * 100_000
 WHY = ("-m", "because")
 
 WORDS = {
-    ("list", "--status", "lost"): "--status: 'lost' is none of PENDING, ",
-    ("list", "--status", "info"): "--status: 'info' is none of PENDING, ",
+    ("list", "--status", "lost"): "--status: 'lost' is not one of PENDING, ",
+    ("list", "--status", "info"): "--status: 'info' is not one of PENDING, ",
     ("list", "--since", "2y"): "--since: a duration is written like",
     ("list", "--since", "99999999999d"): "--since: 99999999999d is too long ago",
     ("list", "--until", "yesterday"): "--until: 'yesterday' is neither a time like",
-    ("list", "--name", "\udcff"): "a word of the command line is not UTF-8",
+    ("list", "--name", "\udcff"): "an argument of the command line is not valid UTF-8",
     ("list", "--name", "\0"): "cannot contain NUL",
-    ("events", "17"): "'17' is no action id: it looks like 0197a0f3",
+    ("events", "17"): "'17' is not an action id: it looks like 0197a0f3",
     ("events", NOBODY): f"there is no action {NOBODY}",
     ("show", NOBODY): f"there is no action {NOBODY}; retention may have dropped it",
     ("watch", NOBODY): f"there is no action {NOBODY}",
@@ -26,10 +26,10 @@ WORDS = {
     ("pause", "noop", "-m", " "): "reason: must say something",
     ("partitions", "--drop-older-than", "soon", "--yes"): "--drop-older-than: a duration is written like",
     ("partitions", "--ensure", "99999"): "days_ahead must be between 0 and 3660",
-    ("submit", "noop", "-p", "{"): "--parameters: is no JSON that can be read",
-    ("submit", "noop", "-p", DEEP): "--parameters: is no JSON that can be read (maximum recursion depth",
-    ("submit", "noop", "-p", "[1]"): "parameters: must be an object",
-    ("submit", "noop", "-p", "null"): "parameters: must be an object",
+    ("submit", "noop", "-p", "{"): "--parameters: is not valid JSON",
+    ("submit", "noop", "-p", DEEP): "--parameters: is not valid JSON (maximum recursion depth",
+    ("submit", "noop", "-p", "[1]"): "parameters: must be a JSON object",
+    ("submit", "noop", "-p", "null"): "parameters: must be a JSON object",
     ("submit", "noop", "-p", "@/nowhere"): "cannot read /nowhere: No such file or directory",
     ("submit", "noop", "--callbacks", "{}"): "callbacks: must be a list of objects",
     ("submit", "noop", "--callbacks", "[5]"): "callbacks: must be a list of objects",
@@ -38,15 +38,15 @@ WORDS = {
     ("submit", "--bulk", "/nowhere"): "cannot read /nowhere: No such file or directory",
 }  # fmt: skip
 LINES = {
-    "{": "line 2: is no JSON that can be read",
+    "{": "line 2: is not valid JSON",
     "5": "line 2: must be an object of action_name, callbacks,",
     '{"name": "noop"}': "line 2: must be an object of action_name, callbacks,",
-    '{"action_name": 5}': "line 2: action_name: must be a text",
-    '{"action_name": "noop", "correlation_id": ["a"]}': "line 2: correlation_id: must be a text",
-    '{"action_name": "noop", "priority": null}': "line 2: priority: must be a whole number, not None",
-    '{"action_name": "noop", "priority": 1.5}': "line 2: priority: must be a whole number, not 1.5",
+    '{"action_name": 5}': "line 2: action_name: must be a string",
+    '{"action_name": "noop", "correlation_id": ["a"]}': "line 2: correlation_id: must be a string",
+    '{"action_name": "noop", "priority": null}': "line 2: priority: must be a whole number",
+    '{"action_name": "noop", "priority": 1.5}': "line 2: priority: must be a whole number",
     '{"action_name": "noop", "start_after": 5}': "line 2: start_after: '5' is neither a time like",
-    '{"action_name": "noop", "parent_uuid": 5}': "line 2: '5' is no action id",
+    '{"action_name": "noop", "parent_uuid": 5}': "line 2: '5' is not a valid UUID",
 }
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from switchyard.cli import watch
-from switchyard.cli.database import connected
+from switchyard.cli.database import configured, connected
 from tests.integration.cli.conftest import Command
 
 Between = Callable[[Callable[[], object]], None]
@@ -37,7 +37,7 @@ def test_without_ids_the_newest_are_followed_until_ctrl_c(switchyard: Command, b
 def test_the_live_view_ends_with_the_action(switchyard: Command, between: Between) -> None:
     uuid = switchyard.submitted()
     between(lambda: switchyard.event(uuid, "SUCCESSFUL"))
-    with connected(None) as connection:
+    with connected(configured(None)) as connection:
         [row] = watch._live(connection, [UUID(uuid)], 0.1)
     assert row["status"] == "SUCCESSFUL"
 

@@ -239,7 +239,7 @@ async def test_a_server_that_takes_no_writes_keeps_locks_and_stops_dispatching(y
 async def test_an_open_submit_does_not_deafen_a_worker_that_wants_to_sleep(yard: Yard) -> None:
     with yard.database.connect(autocommit=False) as submitter:
         submitter.execute("insert into switchyard.action (action_name) values ('drill')")
-        yard.start(yard.served(), poll="1h", backoff_polling_interval="1h")
+        yard.start(yard.served(), poll="1h")
         others = yard.submit(1)  # committed while the other is open: found by a nap
         await eventually(lambda: ended_once(yard, others), 2.5)
         assert yard.armed() == 0
@@ -254,8 +254,8 @@ async def test_orphans_are_seen_again_before_they_are_taken(yard: Yard, session:
     yard.database.execute(running, uuid)
     peer = await open_session(yard.database.url, NAME)
     mine = await claim_orphans(peer, NAME, 10, NONE)
-    assert list(mine.uuids) == [uuid]
+    assert [action.uuid for action in mine] == [uuid]
     assert len(await claim_orphans(session, NAME, 10, NONE)) == 0  # its conductor lives
     await peer.close()
     await eventually(lambda: yard.locks() == 0)
-    assert list((await claim_orphans(session, NAME, 10, NONE)).uuids) == [uuid]
+    assert [action.uuid for action in await claim_orphans(session, NAME, 10, NONE)] == [uuid]

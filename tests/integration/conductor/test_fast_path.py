@@ -6,13 +6,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from conductor.dispatch import pipeline
 from conductor.session import open as opening
-from conductor.worker import loop
 from tests.integration.conductor.yard import NAME, Script, Yard, ended_once, eventually
 
 pytestmark = pytest.mark.database
 
-IDLE = {"poll": "1h", "backoff_polling_interval": "1h"}
+IDLE = {"poll": "1h"}
 WAITING = (
     "select 1 from pg_stat_activity where query like '%%claim_one%%' and wait_event_type = 'Lock'"
     " and datname = current_database()"
@@ -51,7 +51,7 @@ def held_up(yard: Yard) -> Iterator[None]:
 async def test_what_it_names_is_started_without_a_search(
     yard: Yard, handler: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(loop, "claim_described")  # a search would end the shift
+    monkeypatch.delattr(pipeline, "claim_described")  # a search would end the loop
     [[uuid]] = yard.database.execute(
         "insert into switchyard.action (action_name, parameters, correlation_id)"
         " values ('drill', '{\"a\": [1]}', 'c-1') returning action_uuid"
@@ -102,9 +102,9 @@ async def test_a_stop_in_the_same_moment_waits_for_its_claim(yard: Yard) -> None
     await eventually(lambda: yard.armed() == 1)
     [uuid] = yard.submit(1)
     yard.database.execute("delete from switchyard.paused")  # a resume would ring
-    await eventually(lambda: worker._loop and worker._loop._open)
+    await eventually(lambda: worker._loop and worker._loop.wakeup.idle)
     assert worker._loop is not None
-    worker._loop.ring(str(uuid).encode())
+    worker._loop.wakeup.heard(str(uuid).encode())
     await yard.stop()
     assert yard.events(uuid) == [("SUCCESSFUL", 1, False)]
     assert yard.locks() == 0

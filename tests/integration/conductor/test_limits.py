@@ -1,5 +1,6 @@
 """Rates, breakers and lost workers, as several instances see them."""
 
+import itertools
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from switchyard.config.workers import Workers
 from switchyard.handlers import Outcome, Retry, Success
 from switchyard.process import tracing
 from tests.integration.conductor.yard import NAME, Script, Yard, eventually
+from tests.integration.ledger.ledger import Ledger
 
 pytestmark = pytest.mark.database
 
@@ -90,12 +92,18 @@ async def test_a_name_that_loses_too_many_workers_is_paused_until_resumed(yard: 
     )
     own = OwnSession(yard.database.url)
     try:
-        await LostWorkers(own, limits, yard.metrics).run_once()
+        ticks = itertools.count()
+        marker = LostWorkers(own, limits, yard.metrics, clock=lambda: next(ticks) / 5)
+        for _ in range(5):
+            await marker.run_once()
+        assert yard.metrics.lost.labels("conductor")._value.get() == 0
+        for _ in range(2):
+            await marker.run_once()
         paused = "select action_name, reason from switchyard.paused"
         assert yard.database.execute(paused) == [("drill", "3 of 3 workers were lost")]
         assert yard.metrics.lost.labels("conductor")._value.get() == 3
         yard.database.execute("select switchyard.resume('drill', 'test', 'seen to')")
-        await LostWorkers(own, limits, yard.metrics).run_once()
+        await marker.run_once()
         assert yard.database.execute(paused) == []  # what was lost before the resume counts no more
         [[journal]] = yard.database.execute(
             "select count(*) from switchyard.journal where kind = 'lost_worker' and reason like '%%drill%%'"
@@ -180,6 +188,10 @@ async def test_retention_drops_what_has_ended_and_comes_back_soon_for_the_rest(
     try:
         assert await PartitionCare(own, Partitions(every=3600.0), yard.metrics).run_once() == 3600
         assert yard.database.execute(old) == [("20240101",), ("20240102",)], "without retention nothing goes"
+        assert await care.run_once() == 3600
+        assert yard.database.execute(old) == [("20240101",), ("20240102",)], (
+            "one look at the clock is not enough"
+        )
         assert await care.run_once() == 60
         assert yard.database.execute(old) == [("20240102",)]
         assert "1 threads have not ended" in caplog.text
@@ -188,6 +200,26 @@ async def test_retention_drops_what_has_ended_and_comes_back_soon_for_the_rest(
         assert yard.database.execute(old) == []
     finally:
         await own.close()
+
+
+async def test_hole_4_nothing_is_dropped_while_the_clocks_differ(
+    yard: Yard, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Seen from the conductor it is the server's clock that is 40 days ahead."""
+    ledger = Ledger(yard.database, yard.database.connect())
+    ledger.old_partition("2024-01-01")
+    own = OwnSession(yard.database.url)
+    settings = Partitions(retention=30 * 86400.0, every=3600.0)
+    care = PartitionCare(own, settings, yard.metrics, clock=lambda: time.time() - 40 * 86400)
+    try:
+        for _ in range(3):
+            await care.run_once()
+    finally:
+        await own.close()
+        ledger.connection.close()
+    spans = "select count(*) from switchyard.partition_span where suffix = '20240101'"
+    assert yard.database.execute(spans) == [(1,)]
+    assert "the clocks of server and conductor differ" in caplog.text
 
 
 async def test_a_pause_is_seen_in_metrics_and_log(yard: Yard, caplog: pytest.LogCaptureFixture) -> None:
@@ -250,8 +282,8 @@ async def test_more_than_one_can_take_wakes_the_peers(yard: Yard) -> None:
     first, second = Script(), Script()
     first.gate.clear()
     second.gate.clear()
-    yard.start(yard.served(first, concurrency=2), poll="1h", backoff_polling_interval="1h")
-    yard.start(yard.served(second, concurrency=2), poll="1h", backoff_polling_interval="1h")
+    yard.start(yard.served(first, concurrency=2), poll="1h")
+    yard.start(yard.served(second, concurrency=2), poll="1h")
     await eventually(lambda: (len(yard.backends()), yard.armed()) == (2, 1))
     yard.submit(4)
     await eventually(lambda: first.flying + second.flying == 4)

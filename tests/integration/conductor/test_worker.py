@@ -106,7 +106,7 @@ async def test_a_full_queue_of_one_name_does_not_delay_another(yard: Yard) -> No
 
 
 async def test_a_bell_wakes_a_sleeper(yard: Yard) -> None:
-    yard.start(yard.served(), poll="1h", backoff_polling_interval="1h")
+    yard.start(yard.served(), poll="1h")
     await eventually(lambda: yard.armed() == 1)
     began = time.monotonic()
     uuids = yard.submit(1)
@@ -115,7 +115,7 @@ async def test_a_bell_wakes_a_sleeper(yard: Yard) -> None:
 
 
 async def test_a_future_start_is_kept_and_then_met(yard: Yard) -> None:
-    yard.start(yard.served(), poll="1h", backoff_polling_interval="1h")
+    yard.start(yard.served(), poll="1h")
     [[uuid]] = yard.database.execute(
         "insert into switchyard.action (action_name, start_after)"
         " values ('drill', clock_timestamp() + interval '700 ms') returning action_uuid"

@@ -11,7 +11,7 @@ import psutil
 import psycopg
 import pytest
 
-from switchyard.cli.up import _told_by
+from switchyard.cli.up import _with_its_error
 from switchyard.embedded import account
 from switchyard.embedded import postgres as module
 from switchyard.embedded.account import Account, reachable
@@ -244,7 +244,7 @@ def test_the_last_words_of_a_server_that_ended(folder: Path) -> None:
         psutil.Process(postgres.pid).kill()
         until(lambda: not postgres.running(), 30)
         assert "ended" in str(postgres.ended())
-        with pytest.raises(EmbeddedPostgresError, match="ended"), _told_by(postgres):
+        with pytest.raises(EmbeddedPostgresError, match="ended"), _with_its_error(postgres):
             raise DatabaseUnavailable("the connection is closed")
-    with EmbeddedPostgres(folder) as postgres, pytest.raises(DatabaseUnavailable), _told_by(postgres):
+    with EmbeddedPostgres(folder) as postgres, pytest.raises(DatabaseUnavailable), _with_its_error(postgres):
         raise DatabaseUnavailable("another one")

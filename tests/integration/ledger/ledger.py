@@ -33,6 +33,31 @@ class Ledger:
         assert uuid is not None
         return uuid
 
+    def old_partition(self, day: str) -> str:
+        """The suffix of a partition of the past, made as conductors made it then."""
+        named = {"s": day.replace("-", ""), "d": day}
+        with self.connection.transaction():
+            self.connection.execute(
+                "select switchyard.attach_partition(parent, %(s)s, %(d)s::timestamptz, %(d)s::timestamptz + interval '1 day') "
+                "from unnest(array['action', 'thread', 'event']) as parent",
+                named,
+            )
+            self.connection.execute(
+                "insert into switchyard.partition_span values (%(d)s::timestamptz, %(d)s::timestamptz + interval '1 day', %(s)s)",
+                named,
+            )
+        return named["s"]
+
+    def old_action(self, day: str, workflow: str | None = None) -> tuple[str, UUID]:
+        """An action of that day, and the suffix of its partition."""
+        suffix = self.old_partition(day)
+        [(uuid,)] = self.connection.execute(
+            "insert into switchyard.action (action_uuid, action_name, action_type, workflow)"
+            " values (switchyard.uuid7(%s::timestamptz), 'x', case when %s::text is null then 'callback' else 'workflow' end, %s) returning action_uuid",
+            [f"{day} 12:00Z", workflow, workflow],
+        ).fetchall()
+        return suffix, uuid
+
     def event(self, uuid: UUID, status: str, run: int | None = None, attempt: int | None = None) -> None:
         write_event(self.connection, uuid, status, run, attempt)
 

@@ -61,6 +61,34 @@ def test_hole_38_migrate_repairs_the_grants_after_a_restore_without_roles(own_po
     _a_worker_can_submit_and_claim(own_postgres, "postgres")
 
 
+@pytest.mark.parametrize("may_signal", [True, False])
+def test_hole_13_a_stopped_worker_is_ended_or_the_inbox_says_what_is_missing(
+    own_postgres: Server, may_signal: bool
+) -> None:
+    """The owner may signal, and see nothing of other users' sessions."""
+    url = owned(own_postgres, "one", "maker")
+    admin(own_postgres, "alter role {} createrole", "maker")
+    if may_signal:
+        admin(own_postgres, "grant pg_signal_backend to {}", "maker")
+    migrate.upgrade(url)
+    admin(own_postgres, "create role {} login", "program")
+    admin(own_postgres, "grant switchyard_worker to {}", "program")
+    program = psycopg.conninfo.make_conninfo(url, user="program")
+    with (
+        psycopg.connect(program, autocommit=True) as stopped,
+        psycopg.connect(program, autocommit=True) as other,
+    ):
+        stopped.execute("select switchyard.register_worker('conductor', 'hook', 'h', null, 1, 'v', 'c', 10)")
+        lost = other.execute(
+            "select terminated from switchyard.mark_lost(array(select worker_id from switchyard.worker),"
+            " array(select beat_at from switchyard.worker))"
+        ).fetchall()
+        # A login may end sessions of its own, but here the owner does it, who is another.
+        assert lost == [(may_signal,)]
+        [(reason,)] = other.execute("select error from switchyard.inbox").fetchall()
+        assert ("grant pg_signal_backend to maker" in reason) != may_signal
+
+
 def _a_worker_can_submit_and_claim(server: Server, database: str) -> None:
     with psycopg.connect(server.url(database), autocommit=True) as connection:
         connection.execute("set role switchyard_worker")

@@ -4,6 +4,7 @@ import threading
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+import psycopg
 import pytest
 
 from tests.integration.ledger.ledger import Ledger
@@ -47,17 +48,8 @@ def test_an_id_finds_its_partition(ledger: Ledger) -> None:
 
 
 def test_retention_drops_what_has_ended_and_names_what_has_not(ledger: Ledger) -> None:
-    with ledger.connection.transaction():
-        for day in ("2024-01-01", "2024-01-02", "2024-01-03"):
-            ledger.connection.execute(
-                "select switchyard.attach_partition(parent, %(s)s, %(d)s::timestamptz, %(d)s::timestamptz + interval '1 day') "
-                "from unnest(array['action', 'thread', 'event']) as parent",
-                {"s": day.replace("-", ""), "d": day},
-            )
-            ledger.connection.execute(
-                "insert into switchyard.partition_span values (%(d)s::timestamptz, %(d)s::timestamptz + interval '1 day', %(s)s)",
-                {"s": day.replace("-", ""), "d": day},
-            )
+    for day in ("2024-01-01", "2024-01-02", "2024-01-03"):
+        ledger.old_partition(day)
     insert = """insert into switchyard.action (action_uuid, action_name, action_type, workflow, idempotency_key)
       values (switchyard.uuid7(%s::timestamptz), 'x', 'workflow', 'w', %s) returning action_uuid"""
     ended, still_open, due = (
@@ -113,3 +105,91 @@ def test_writers_go_on_while_partitions_are_made_and_dropped(ledger: Ledger) -> 
     assert slowest[0] < 5 * 0.1 + 1
     [(reason,)] = ledger.connection.execute("select switchyard.drop_partition(%s)", [suffix]).fetchall()
     assert reason is None
+
+
+DROP = "select switchyard.drop_partition(%s)"
+
+
+@pytest.mark.breaks_ledger
+def test_hole_4_every_gap_from_yesterday_on_is_filled(ledger: Ledger) -> None:
+    """A clock that was 40 days ahead for a moment had today's partitions dropped and later ones made."""
+    whole = spans(ledger)
+    for place in (0, 1, 3):
+        suffix = f"{whole[place][0]:%Y%m%d}"
+        ledger.connection.execute(
+            f"drop table switchyard.event_{suffix}, switchyard.thread_{suffix}, switchyard.action_{suffix}".encode()
+        )
+        ledger.connection.execute("delete from switchyard.partition_span where suffix = %s", [suffix])
+    ledger.connection.execute("select count(*) from switchyard.ensure_partitions(7)")
+    assert spans(ledger) == whole
+    ledger.submit()
+
+
+def test_a_gap_between_partitions_of_another_length_is_filled_without_overlap(ledger: Ledger) -> None:
+    whole = spans(ledger)
+    suffix = f"{whole[3][0]:%Y%m%d}"
+    ledger.connection.execute(
+        f"drop table switchyard.event_{suffix}, switchyard.thread_{suffix}, switchyard.action_{suffix}".encode()
+    )
+    ledger.connection.execute("delete from switchyard.partition_span where suffix = %s", [suffix])
+    ledger.connection.execute("select count(*) from switchyard.ensure_partitions(7, 'month')")
+    assert spans(ledger)[: len(whole)] == whole
+
+
+def test_mission_b2_the_interval_is_that_of_the_call(ledger: Ledger) -> None:
+    made = ledger.connection.execute(
+        "select ends_at - starts_at from switchyard.ensure_partitions(70, 'month')"
+    ).fetchall()
+    assert max(made)[0] >= timedelta(days=28)
+    assert ledger.connection.execute("select partition_interval from switchyard.partitioning").fetchall() == [
+        ("month",)
+    ]
+
+
+def test_security_l1_the_partitions_of_today_and_later_are_never_dropped(ledger: Ledger) -> None:
+    reasons = ledger.connection.execute(
+        "select distinct switchyard.drop_partition(suffix) from switchyard.partition_span where ends_at > now()"
+    ).fetchall()
+    assert reasons == [("its time has not passed yet",)]
+
+
+def test_hole_25_a_partition_is_not_dropped_at_repeatable_read(ledger: Ledger) -> None:
+    suffix, uuid = ledger.old_action("2024-01-01")
+    ledger.event(uuid, "FAILED", 1, 1)
+    with ledger.database.connect() as keeper, keeper.transaction():
+        keeper.execute("set transaction isolation level repeatable read")
+        keeper.execute("select count(*) from switchyard.thread")
+        ledger.connection.execute("select switchyard.retrigger(%s, 'ann', 'again')", [uuid])
+        with (
+            pytest.raises(psycopg.errors.InvalidTransactionState, match="read committed"),
+            keeper.transaction(),
+        ):
+            keeper.execute(DROP, [suffix])
+    assert ledger.state(uuid) == ("PENDING", 2, 0)
+
+
+def test_hole_3_a_partition_stays_while_callbacks_are_due_whose_ids_belong_to_it(ledger: Ledger) -> None:
+    """Their action began in another partition."""
+    began, uuid = ledger.old_action("2024-01-01", workflow="w")
+    ended = ledger.old_partition("2024-01-03")
+    ledger.event(uuid, "FAILED", 1, 1)
+    ledger.connection.execute("update switchyard.thread set ended_at = '2024-01-03 10:00Z'")
+    for suffix in (began, ended):
+        assert ledger.connection.execute(DROP, [suffix]).fetchall() == [
+            ("0 threads have not ended, 1 have callbacks due",)
+        ]
+    ledger.connection.execute("select switchyard.callbacks_made(%s, 1)", [uuid])
+    for suffix in (ended, began):
+        assert ledger.connection.execute(DROP, [suffix]).fetchall() == [(None,)]
+
+
+def test_hole_20_a_partition_stays_while_one_of_its_actions_is_in_flight(ledger: Ledger) -> None:
+    suffix, uuid = ledger.old_action("2024-01-01")
+    with ledger.database.connect() as conductor:
+        conductor.execute("select pg_advisory_lock(switchyard.uuid_lock(%s))", [uuid])
+        ledger.connection.execute("select switchyard.cancel(%s, 'ann', 'enough')", [uuid])
+        assert ledger.connection.execute(DROP, [suffix]).fetchall() == [
+            ("1 threads are locked by a program",)
+        ]
+        conductor.execute("select pg_advisory_unlock_all()")
+        assert ledger.connection.execute(DROP, [suffix]).fetchall() == [(None,)]

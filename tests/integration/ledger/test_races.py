@@ -216,11 +216,8 @@ def test_batches_of_anything_at_once_neither_deadlock_nor_contradict_each_other(
 
 
 def test_retention_leaves_a_partition_alone_that_a_new_event_is_written_to(ledger: Ledger) -> None:
-    uuid = ledger.submit()
+    suffix, uuid = ledger.old_action("2024-01-01")
     ledger.event(uuid, "FAILED", 1, 1)
-    [(suffix,)] = ledger.connection.execute(
-        "select suffix from switchyard.partition_span where starts_at <= now() and ends_at > now()"
-    ).fetchall()
     drop = "select switchyard.drop_partition(%s)"
     with ledger.database.connect(autocommit=False) as admin, ledger.database.connect() as keeper:
         admin.execute("select switchyard.retrigger(%s, 'ann', 'again')", [uuid])

@@ -23,7 +23,7 @@ MAY: dict[str, list[LiteralString]] = {
         "select switchyard.submit('x')",
         "insert into switchyard.event (action_uuid, status) select action_uuid, 'INFO' from switchyard.thread limit 1",
         "insert into switchyard.worker (kind, host) values ('conductor', 'h')",
-        "select * from switchyard.mark_lost('1 hour')",
+        "select * from switchyard.mark_lost('{}', '{}')",
         "select * from switchyard.take_tokens('x', 1, 1, 1)",
         "select count(*) from switchyard.ensure_partitions(20)",
         "select switchyard.pause('x', 'w', 'too many lost')",

@@ -1,7 +1,9 @@
 """What follows an end: planned from the configuration alone, the same every time."""
 
+import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 from uuid import UUID
 
@@ -9,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caboose.complete.plan import callback_uuid, document_of, evaluate, plan
-from caboose.rows import Ended
+from caboose.complete.plan import Candidate, callback_uuid, document_of, evaluate, own_callbacks, plan
+from caboose.rows import Ended, Planned
 from switchyard.config.callbacks import Callback, Value
 from switchyard.status import ENDS, Status
 
@@ -18,8 +20,15 @@ U = UUID("0190163d-8694-739b-aea5-966c26f8ad91")
 AT = datetime(2026, 3, 1, 12, 0, 0, 123000, tzinfo=UTC)
 
 
-def ended(status: Status = Status.SUCCESSFUL, run: int = 1, own: Any = ()) -> Ended:
-    return Ended(U, run, status, "why", "run", "flow", 50, "c-1", AT, AT, {"x": 1}, own)
+def ended(status: Status = Status.SUCCESSFUL, run: int = 1, own: Any = None) -> Ended:
+    written = None if own is None else json.dumps(own)
+    return Ended(U, run, status, "why", "run", "flow", 50, "c-1", AT, AT, AT, '{"x": 1}', written)
+
+
+def planned_of(end: Ended, configured: list[Callback], output: Any) -> Iterator[Planned]:
+    own, unreadable = own_callbacks(end)
+    candidates = [*(Candidate("configured", each) for each in configured), *own]
+    return chain(plan(end, candidates, document_of(end, output)), unreadable)
 
 
 def callback(**more: Any) -> Callback:
@@ -50,9 +59,9 @@ def test_every_item_of_every_callback_of_every_run_has_a_uuid_of_its_own() -> No
 
 @pytest.mark.parametrize("status", sorted(ENDS))
 def test_failed_stands_for_every_unsuccessful_end(status: Status) -> None:
-    planned = list(plan(ended(status), [callback(when=["failed"])], None))
+    planned = list(planned_of(ended(status), [callback(when=["failed"])], None))
     assert bool(planned) == (status is not Status.SUCCESSFUL)
-    planned = list(plan(ended(status), [callback(when_not=["failed"])], None))
+    planned = list(planned_of(ended(status), [callback(when_not=["failed"])], None))
     assert bool(planned) == (status is Status.SUCCESSFUL)
 
 
@@ -62,14 +71,14 @@ def test_items_are_planned_one_at_a_time() -> None:
     each = callback(
         **{"for": "items", "parameters": {"id": {"path": "$.item.id"}, "x": {"path": "$.input.x"}}}
     )
-    planned = plan(ended(), [each], output)
+    planned = planned_of(ended(), [each], output)
     assert next(planned).parameters == {"item": {"id": 0}, "id": 0, "x": 1}
     assert [one.parameters["id"] for one in planned] == [1, 2]
 
 
 @pytest.mark.parametrize("output", [None, {}, [], "text", 5, {"features": None}, {"features": "abc"}])
 def test_an_output_without_items_gives_none(output: Any) -> None:
-    assert list(plan(ended(), [callback(**{"for": "items"})], output)) == []
+    assert list(planned_of(ended(), [callback(**{"for": "items"})], output)) == []
 
 
 @pytest.mark.parametrize(
@@ -96,13 +105,13 @@ def test_a_path_that_fails_is_told_with_the_callback(more: dict[str, Any]) -> No
     deep: list[Any] = []
     for _ in range(5000):
         deep = [deep]
-    *_, planned = plan(ended(), [callback(**more)], deep)
+    *_, planned = planned_of(ended(), [callback(**more)], deep)
     assert planned.invalid is not None
     assert planned.invalid.startswith("a JSONPath of the callback done failed: ")
 
 
 def test_the_priority_is_the_parents_unless_it_has_its_own() -> None:
-    first, second = plan(ended(), [callback(), callback(name="b", priority=3)], None)
+    first, second = planned_of(ended(), [callback(), callback(name="b", priority=3)], None)
     assert (first.priority, second.priority) == (50, 3)
 
 
@@ -114,6 +123,6 @@ def test_the_priority_is_the_parents_unless_it_has_its_own() -> None:
     )
 )
 def test_whatever_a_caller_writes_as_a_callback_is_planned_or_seen(written: Any) -> None:
-    for planned in plan(ended(own=[written]), [], None):
+    for planned in planned_of(ended(own=[written]), [], None):
         assert planned.action_name
         assert planned.callback

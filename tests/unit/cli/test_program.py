@@ -4,14 +4,16 @@ import inspect
 import os
 import subprocess
 import sys
+from pathlib import Path
 from pkgutil import resolve_name
+from typing import Any
 
 import pytest
 
 import caboose.cli
 import conductor.cli
 import switchyard.cli
-from switchyard.cli.program import Command
+from switchyard.cli.program import help_line
 
 COMMANDS = {
     "switchyard": switchyard.cli.COMMANDS,
@@ -36,8 +38,8 @@ print(*sorted(sys.modules.keys() & set({heavy})), file=sys.stderr)
 """
 
 
-def command(program: str, name: str) -> Command:
-    return COMMANDS[program][name]
+def function(program: str, name: str) -> Any:
+    return resolve_name(COMMANDS[program][name])
 
 
 def run(program: str, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -49,13 +51,14 @@ def run(program: str, *words: str, **environ: str) -> subprocess.CompletedProces
 
 @pytest.mark.parametrize(("program", "name"), EVERY)
 def test_the_line_in_the_list_is_the_first_of_the_help(program: str, name: str) -> None:
-    listed = command(program, name)
-    assert (inspect.getdoc(resolve_name(listed.place)) or "").splitlines()[0] == listed.line
+    line = help_line(COMMANDS[program][name])
+    assert line.endswith(".")
+    assert (inspect.getdoc(function(program, name)) or "").splitlines()[0] == line
 
 
 @pytest.mark.parametrize(("program", "name"), EVERY)
 def test_every_help_has_an_example(program: str, name: str) -> None:
-    assert f"Example: {program} {name}" in (inspect.getdoc(resolve_name(command(program, name).place)) or "")
+    assert f"Example: {program} {name}" in (inspect.getdoc(function(program, name)) or "")
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"]])
@@ -116,3 +119,27 @@ run(app)
     done = subprocess.run([sys.executable, "-c", text], stdout=written, check=False)
     os.close(written)
     assert done.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("switchyard list --workflow n", ["nutrient"]),
+        ("switchyard list --name w", ["webhook"]),
+        ("switchyard submit w", ["webhook"]),
+        ("switchyard pause a", ["argo"]),
+        ("switchyard list --status su", ["successful"]),
+    ],
+)
+def test_newuser_30_the_shell_completes_names_and_statuses(
+    typed: str, offered: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "switchyard.yaml").write_text(
+        "actions: {webhook: {type: noop}, argo: {type: argo, namespace: n}}\n"
+        "workflows: {nutrient: {action: argo, template: t}}\n"
+    )
+    environ = {
+        "_SWITCHYARD_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" ")),
+        "SWITCHYARD_CONFIG": str(tmp_path / "switchyard.yaml"),
+    }  # fmt: skip
+    assert run("switchyard", **environ).stdout.split() == offered

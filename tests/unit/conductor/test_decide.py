@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from conductor.outcomes.decide import Judge
+from conductor.outcomes.decide import decide
 from switchyard.handlers import Failed, HandedOver, Invalid, Outcome, Retry, Success
 from tests.unit.conductor.test_retry import Policy
 
@@ -19,13 +19,13 @@ ENDS = [
 
 @pytest.mark.parametrize(("outcome", "status", "error"), ENDS)
 def test_outcomes_that_need_no_policy(outcome: Outcome, status: str, error: str | None) -> None:
-    decision = Judge(Policy()).decision(outcome, 1)
+    decision = decide(outcome, 1, Policy())
     assert (decision.status, decision.error, decision.retry_seconds) == (status, error, None)
 
 
 def test_a_retry_backs_off_and_then_is_exhausted() -> None:
-    judge = Judge(Policy(attempts=2))
-    first, last = judge.decision(Retry("no"), 1), judge.decision(Retry("no"), 2)
+    policy = Policy(attempts=2)
+    first, last = decide(Retry("no"), 1, policy), decide(Retry("no"), 2, policy)
     assert first.status == "BACKOFF"
     assert first.retry_seconds is not None
     assert last.status == "RETRIES_EXHAUSTED"
@@ -33,9 +33,8 @@ def test_a_retry_backs_off_and_then_is_exhausted() -> None:
 
 
 def test_at_most_once_retries_only_what_was_not_sent() -> None:
-    judge = Judge(Policy(), at_most_once=True)
-    assert judge.decision(Retry("refused", sent=False), 1).status == "BACKOFF"
-    sent = judge.decision(Retry("no answer"), 1)
+    assert decide(Retry("refused", sent=False), 1, Policy(), at_most_once=True).status == "BACKOFF"
+    sent = decide(Retry("no answer"), 1, Policy(), at_most_once=True)
     assert sent.status == "FAILED"
     assert sent.error is not None
     assert "may have been sent" in sent.error
@@ -55,7 +54,7 @@ class Hostile(Mapping[str, Any]):
 
 
 def test_a_detail_that_cannot_be_read_ends_failed() -> None:
-    decision = Judge(Policy()).decision(Success(Hostile()), 1)
+    decision = decide(Success(Hostile()), 1, Policy())
     assert decision.status == "FAILED"
     assert decision.error is not None
     assert "could not be written" in decision.error

@@ -1,4 +1,4 @@
-"""Drafts are told once they are kept, in groups, and stand where they cannot be kept."""
+"""Outcomes are recorded once their data is stored, in groups, and without it where it cannot be stored."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 
 from conductor.dispatch import group_commit
-from conductor.dispatch.flights import Flights
 from switchyard.handlers import Draft, Outcome, Success, Work
+from tests.unit.conductor.dispatching import Dispatching
 
 
 class Drafting:
@@ -45,59 +45,50 @@ def work() -> Work:
     return Work(uuid4(), 1, 1, False, "drill", None, None, None, {}, None, datetime.now(UTC))
 
 
-async def landed(flights: Flights, told: asyncio.Event) -> list[Outcome]:
-    while flights.airborne:
-        await told.wait()
-        told.clear()
-    return [one.outcome for one in flights.collect()]
-
-
-async def begun(handler: Drafting, told: asyncio.Event) -> Flights:
-    """One that is being kept, and three that wait for it."""
-    flights = Flights(handler, 30.0, told.set)
-    flights.start(work(), 0)
+async def begun(handler: Drafting) -> Dispatching:
+    """One that is being stored, and three that wait for it."""
+    dispatching = Dispatching(handler)
+    dispatching.start(work())
     await handler.entered.wait()
     for _ in range(3):
-        flights.start(work(), 0)
+        dispatching.start(work())
     await asyncio.sleep(0)
-    return flights
+    return dispatching
 
 
 async def test_what_comes_meanwhile_is_the_next_group() -> None:
-    handler, told = Drafting(), asyncio.Event()
-    flights = await begun(handler, told)
-    assert (flights.airborne, flights.waiting, len(set(flights.held()))) == (4, 0, 4)
-    assert all(flights.holds(uuid) for uuid in flights.held())
+    handler = Drafting()
+    dispatching = await begun(handler)
+    table = dispatching.table
+    assert (table.undecided, table.decided, len(set(table.uuids))) == (4, 0, 4)
+    assert all(uuid in table for uuid in table.uuids)
     handler.gate.set()
-    outcomes = await landed(flights, told)
+    outcomes = await dispatching.outcomes()
     assert [outcome.detail["kept"] for outcome in outcomes] == [True] * 4
     assert handler.groups == [1, 3]
 
 
-async def test_what_cannot_be_kept_is_told_as_it_stands() -> None:
-    handler, told = Drafting(OSError("no room")), asyncio.Event()
-    flights = await begun(handler, told)
+async def test_what_cannot_be_stored_is_recorded_without_it() -> None:
+    handler = Drafting(OSError("no room"))
+    dispatching = await begun(handler)
     handler.gate.set()
-    outcomes = await landed(flights, told)
+    outcomes = await dispatching.outcomes()
     assert [list(outcome.detail) for outcome in outcomes] == [["uuid"]] * 4
 
 
-async def test_a_handler_that_never_ends_keeping_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_handler_that_never_ends_storing_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(group_commit, "WITHIN", 0.01)
-    handler, told = Drafting(), asyncio.Event()
-    flights = await begun(handler, told)
-    assert len(await landed(flights, told)) == 4
+    dispatching = await begun(Drafting())
+    assert len(await dispatching.outcomes()) == 4
 
 
 async def test_a_stop_does_not_take_an_outcome_back() -> None:
-    handler, told = Drafting(), asyncio.Event()
-    flights = await begun(handler, told)
-    assert await flights.cancel() == []
-    assert (flights.airborne, flights.waiting) == (0, 4)
+    dispatching = await begun(Drafting())
+    await dispatching.pipeline.release()
+    assert (dispatching.table.undecided, dispatching.table.decided) == (0, 4)
 
 
 async def test_a_lost_session_forgets_them() -> None:
-    handler, told = Drafting(), asyncio.Event()
-    flights = await begun(handler, told)
-    assert await flights.abandon() == 4
-    assert len(flights) == 0
+    dispatching = await begun(Drafting())
+    await dispatching.pipeline.abandon()
+    assert len(dispatching.table) == 0

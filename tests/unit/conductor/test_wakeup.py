@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conductor.worker.wakeup import NAP, QUIET, Bell, Look
+from conductor.claim.claim import Look
+from conductor.worker.wakeup import NAP, QUIET, Bell
 from tests.unit.conductor.clock import Clock
 
 LISTEN_WAIT, POLL = 0.02, 30.0

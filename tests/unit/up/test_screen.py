@@ -18,7 +18,7 @@ def test_it_counts_all_and_shows_the_first(more: int) -> None:
     rows = [{**row, "action_uuid": uuid4()} for _ in range(MOST + more)]
     rows[0] |= {"ended_at": "now", "status": "SUCCESSFUL"}
     console = Console(width=120, record=True, file=io.StringIO())
-    console.print(_screen(rows))
+    console.print(_screen(rows, 120))
     text = console.export_text()
     assert f"1 of {MOST + more} ended" in text
     assert text.count("nutrient") == MOST

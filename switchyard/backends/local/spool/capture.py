@@ -1,22 +1,52 @@
-"""What a process says, kept in a file of bounded size: the beginning and the end, without the middle."""
+"""What a process writes, kept in a file of bounded size: the beginning and the end, without the middle.
+
+Values that the process got as secrets are masked before anything is written.
+"""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 TAIL = 64 * 1024
+MASK = b"[redacted]"
 
 
 class Capture:
     """Writes up to `limit` bytes; of what follows, the last 64 KiB are added when it closes."""
 
-    def __init__(self, path: Path, limit: int) -> None:
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    def __init__(self, path: Path, limit: int, secrets: Iterable[bytes] = ()) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._file = os.open(path, flags, 0o600)
         self._room = limit
         self._tail = bytearray()
         self._left_out = 0
+        # Longest first: a secret that contains another one must not leave its rest behind.
+        self._secrets = sorted(set(secrets), key=len, reverse=True)
+        self._begun = b""  # the end of what came, where it may be the beginning of a secret
 
     def write(self, data: bytes) -> None:
         """Take what came; a full disk loses text, never the process."""
+        self._take(self._masked(data))
+
+    def close(self) -> None:
+        """Add the tail, and say how much is missing."""
+        self._take(self._begun)
+        if self._left_out:
+            self._put(f"\n[... {self._left_out} bytes left out ...]\n".encode())
+        self._put(bytes(self._tail))
+        os.close(self._file)
+
+    def _masked(self, data: bytes) -> bytes:
+        if not self._secrets:
+            return data
+        data = self._begun + data
+        for secret in self._secrets:
+            data = data.replace(secret, MASK)
+        size = max(_overlap(data, secret) for secret in self._secrets)
+        self._begun = data[len(data) - size :]
+        return data[: len(data) - size]
+
+    def _take(self, data: bytes) -> None:
         head, rest = data[: self._room], data[self._room :]
         if head:
             self._put(head)
@@ -27,13 +57,6 @@ class Capture:
             self._left_out += excess
             del self._tail[:excess]
 
-    def close(self) -> None:
-        """Add the tail, and say how much is missing."""
-        if self._left_out:
-            self._put(f"\n[... {self._left_out} bytes left out ...]\n".encode())
-        self._put(bytes(self._tail))
-        os.close(self._file)
-
     def _put(self, data: bytes) -> None:
         try:
             while data:
@@ -41,3 +64,11 @@ class Capture:
         except OSError:
             self._room = 0
             self._left_out += len(data)
+
+
+def _overlap(data: bytes, secret: bytes) -> int:
+    """How many bytes at the end of the data begin the secret."""
+    for size in range(min(len(secret) - 1, len(data)), 0, -1):
+        if data.endswith(secret[:size]):
+            return size
+    return 0

@@ -20,12 +20,14 @@ def claim(root: Path) -> str:
         owner = record.read(root / OWNER) or _mark(root)
     except OSError as error:
         raise ConfigError(f"the spool {root} cannot be used: {error.strerror}") from error
-    if owner["host"] != _host():
+    except record.UnreadableError as error:
+        raise ConfigError(f"the spool {root} cannot be used: {error}") from error
+    if owner.get("host") != _host():
         raise ConfigError(
-            f"the spool {root} belongs to the host {owner['host']}, this is {_host()}: give every host "
+            f"the spool {root} belongs to the host {owner.get('host')}, this is {_host()}: give every host "
             f"its own, or remove {root / OWNER} when that host is gone for good"
         )
-    return str(owner["id"])
+    return str(owner.get("id"))
 
 
 def _mark(root: Path) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""What an execution's folder says about it, without a doubt left."""
+"""The state of an execution, from its folder.
+
+`exit.json` counts once the supervisor's lock is free: the supervisor writes it as its last act, over whatever
+somebody else may have written there while it lived.
+"""
 
 import fcntl
 import os
@@ -21,31 +25,35 @@ class Life(Enum):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The life and, once it exited, the record of how."""
+    """The life and, once it exited, the record of how; `fault` where that cannot be read."""
 
     life: Life
     exit: dict[str, Any] | None = None
+    fault: str | None = None
 
 
 def look(path: Path) -> State:
-    """Read the folder. The exit is read again once the lock was found free: it is written before."""
-    if ended := record.read(path / record.EXIT):
-        return State(Life.EXITED, ended)
-    if not (path / record.STARTED).exists():
+    """Read the folder; OSError where it cannot be read."""
+    if not _exists(path / record.STARTED):
         return State(Life.UNSTARTED)
     if _held(path / record.LOCK):
         return State(Life.RUNNING)
-    ended = record.read(path / record.EXIT)
-    return State(Life.EXITED, ended) if ended else State(Life.DIED)
+    try:
+        ended = record.read(path / record.EXIT)
+        if ended is not None:
+            _check(ended)
+    except record.UnreadableError as error:
+        return State(Life.EXITED, None, str(error))
+    return State(Life.EXITED, ended) if ended is not None else State(Life.DIED)
 
 
 def stop(path: Path) -> None:
     """Ask the supervisor to end the process; what no supervisor has started yet never will be."""
-    (path / record.STOP).touch(mode=0o600)
-    lock = os.open(path / record.LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    os.close(record.open_file(path / record.STOP, os.O_WRONLY | os.O_CREAT))
+    lock = record.open_file(path / record.LOCK, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not (path / record.STARTED).exists():
+        if not _exists(path / record.STARTED):
             never = {"version": 1, "code": None, "signal": None, "reason": "stopped before it was started"}
             record.write(path / record.STARTED, {"version": 1, "pid": None})
             record.write(path / record.EXIT, never)
@@ -55,10 +63,28 @@ def stop(path: Path) -> None:
         os.close(lock)
 
 
+def _check(ended: dict[str, Any]) -> None:
+    for name, most in (("code", 255), ("signal", 128)):
+        value = ended.get(name)
+        if value is not None and not (type(value) is int and 0 <= value <= most):
+            raise record.UnreadableError(f"{record.EXIT}: {name} is not a number from 0 to {most}")
+    if not isinstance(ended.get("reason", ""), str):
+        raise record.UnreadableError(f"{record.EXIT}: reason is not a string")
+
+
+def _exists(path: Path) -> bool:
+    """Like Path.exists, without following a link; OSError where that cannot be found out."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def _held(lock: Path) -> bool:
     """Whether a supervisor lives. Asked once the mark is there: before it, a probe could turn one away."""
     try:
-        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = record.open_file(lock, os.O_RDONLY)
     except FileNotFoundError:
         return False
     try:

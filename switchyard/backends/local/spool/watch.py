@@ -32,9 +32,10 @@ class Watch:
         self._grace: float = job["grace"]
         self._deadline = time.monotonic() + job["time"] if job.get("time") else None
         self._kill_at: float | None = None
+        secrets = [text.encode(errors="surrogateescape") for text in job.get("secrets", ())]
         self._captures = {
-            child.stdout: Capture(path / record.STDOUT, job["output_limit"]),
-            child.stderr: Capture(path / record.STDERR, job["output_limit"]),
+            child.stdout: Capture(path / record.STDOUT, job["output_limit"], secrets),
+            child.stderr: Capture(path / record.STDERR, job["output_limit"], secrets),
         }
         self._ended = os.pidfd_open(child.pid)
         self._poll = select.poll()

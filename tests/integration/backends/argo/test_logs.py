@@ -6,7 +6,6 @@ import pytest
 
 from switchyard.backends.argo import logs
 from switchyard.backends.argo.logs import archived_log
-from switchyard.store import open_store
 from tests.parts.aws import AwsPart
 
 
@@ -23,21 +22,12 @@ def buckets(s3: AwsPart, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     return ours, other
 
 
-async def test_the_last_part_is_kept(buckets: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    store = open_store(f"s3://{buckets[0]}/switchyard")
+def test_the_last_part_is_kept(buckets: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     address = f"s3://{buckets[0]}/argo/w/main.log"
-    assert await archived_log(store, address) == b"first\nlast words\n"
+    assert archived_log(address) == b"first\nlast words\n"
     monkeypatch.setattr(logs, "LOG_LIMIT", 11)
-    assert await archived_log(store, address) == b"last words\n"
+    assert archived_log(address) == b"last words\n"
 
 
-async def test_nobody_makes_us_read_elsewhere(buckets: tuple[str, str]) -> None:
-    store = open_store(f"s3://{buckets[0]}/switchyard")
-    assert await archived_log(store, f"s3://{buckets[1]}/argo/w/main.log") is None
-    assert await archived_log(open_store("file:///tmp/store"), f"s3://{buckets[1]}/argo/w/main.log") is None
-
-
-async def test_a_log_that_is_not_there_is_none(buckets: tuple[str, str]) -> None:
-    store = open_store(f"s3://{buckets[0]}/switchyard")
-    assert await archived_log(store, f"s3://{buckets[0]}/argo/w/other.log") is None
-    assert await archived_log(store, None) is None
+def test_a_log_that_is_not_there_is_none(buckets: tuple[str, str]) -> None:
+    assert archived_log(f"s3://{buckets[0]}/argo/w/other.log") is None

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from conductor.dispatch.flights import Flights
 from switchyard.backends.http import archive
 from switchyard.backends.http.archive import Archive, Transcript
 from switchyard.backends.http.handler import HttpHandler
@@ -21,6 +20,7 @@ from tests.integration.backends.http.corpus.case import silence
 from tests.integration.backends.http.making import action, context, handler, kept, work
 from tests.integration.backends.http.servers import CountingServer, counting, raw
 from tests.integration.conductor.yard import Yard, eventually
+from tests.unit.conductor.dispatching import Dispatching
 
 
 class Gate(FileStore):
@@ -44,21 +44,17 @@ def transcripts(*lines: bytes) -> list[Transcript]:
 
 async def test_what_comes_during_a_write_is_the_next_object(tmp_path: Path) -> None:
     store = Gate(tmp_path)
-    landed = asyncio.Event()
     async with counting() as server, handler(tmp_path, store=store, concurrency=20) as made:
-        flights = Flights(made, 30.0, landed.set)
+        dispatching = Dispatching(made)
         first, *others = [work({"url": server.url}) for _ in range(20)]
-        flights.start(first, 0)
+        dispatching.start(first)
         await asyncio.to_thread(store.entered.wait, 30)
         for one in others:
-            flights.start(one, 0)
+            dispatching.start(one)
         await eventually(lambda: len(server.asked) == 20)
-        assert (flights.waiting, flights.airborne, len(flights.held())) == (0, 20, 20)
+        assert (dispatching.table.decided, dispatching.table.undecided) == (0, 20)
         store.gate.set()
-        while flights.airborne:
-            await landed.wait()
-            landed.clear()
-        outcomes = [one.outcome for one in flights.collect()]
+        outcomes = await dispatching.outcomes()
     records = [kept(tmp_path, outcome) for outcome in outcomes]
     assert {record["action_uuid"] for record in records} == {str(one.uuid) for one in (first, *others)}
     assert len(store.puts) <= 3

@@ -21,7 +21,12 @@ from tests.integration.conductor.workflows import context, work
 FLOWS: dict[str, Any] = {
     "shell": {
         "action": "run",
-        "template": ["sh", "-c", "printf x >> $0; env | grep -v ^PWD= | sort", "COUNT"],
+        "template": [
+            "sh",
+            "-c",
+            "printf x >> $0; echo ${#TOKEN} > $0.size; env | grep -v ^PWD= | sort",
+            "COUNT",
+        ],
     },
     "picky": {"action": "run", "template": "true", "input_schema": {"required": ["n"]}},
     "bare": {"action": "run"},
@@ -62,10 +67,11 @@ async def test_a_process_gets_its_input_its_places_and_nothing_else(made: tuple[
         f"SWITCHYARD_INPUT={store}/executions/{job.uuid}/r2/input.json",
         f"SWITCHYARD_OUTPUT={store}/executions/{job.uuid}/r2",
         "SWITCHYARD_RUN=2",
-        "TOKEN=hush-hush",
+        "TOKEN=[redacted]",
     ]
+    assert int((tmp_path / "count.size").read_text()) == len("hush-hush"), "the process itself has it"
     assert json.loads((tmp_path / "store" / Places(job.uuid, 2).input).read_bytes()) == {"n": 1}
-    kept = [file for file in path.rglob("*") if file.is_file() and file.name != record.STDOUT]
+    kept = [file for file in path.rglob("*") if file.is_file()]
     assert not any(b"hush-hush" in file.read_bytes() for file in kept), "the secret touches no disk of ours"
 
 

@@ -279,6 +279,14 @@ def test_an_output_cannot_leave_the_store(store: Store) -> None:
     assert jobs.parse(message({"output": f"{store.url}/a/b/"}), store).output == "a/b"
 
 
+def test_b3_the_rate_of_a_worker_is_per_second() -> None:
+    heard = Heard()
+    reporter = Reporter(heard, "w-1", "assessment")  # type: ignore[arg-type]  # it only sends
+    reporter._started -= 20
+    reporter.of_itself("beat", State(done=1, failed=1))
+    assert heard.sent[-1][0]["rate"] == pytest.approx(0.1, rel=0.1)
+
+
 def test_caboose_reads_what_the_worker_says(store: Store) -> None:
     heard = Heard()
     reporter = Reporter(heard, "w-1", "assessment")  # type: ignore[arg-type]  # it only sends

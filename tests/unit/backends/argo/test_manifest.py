@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from switchyard.backends.argo.manifest import label_value, manifest
 from switchyard.backends.argo.model import ArgoAction
 from switchyard.backends.argo.resource import identity
-from switchyard.backends.prepare import Prepared
+from switchyard.backends.prepare import PreparedWorkflow
 from switchyard.config.workflows import Workflow
 from switchyard.handlers import Work
 from switchyard.places import Places, told
@@ -35,9 +35,9 @@ def work(run: int = 1, workflow: str | None = "nutrient") -> Work:
     )
 
 
-def prepared(run: int = 1, **workflow: Any) -> Prepared:
+def prepared(run: int = 1, **workflow: Any) -> PreparedWorkflow:
     places = Places(UUID_, run)
-    return Prepared(
+    return PreparedWorkflow(
         Workflow.model_validate({"action": "argo", **workflow}),
         places,
         told(places, "c-1", "s3://b/".__add__),

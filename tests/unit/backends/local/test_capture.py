@@ -30,3 +30,28 @@ def _captured(pieces: list[bytes], limit: int) -> bytes:
             capture.write(piece)
         capture.close()
         return path.read_bytes()
+
+
+@given(
+    st.lists(st.sampled_from([b"Zk9qWerT", b"Zk9q", b"WerT", b"Z", b"k9", b" plain "]), max_size=30),
+    st.integers(1, 20),
+)
+def test_security_m10_a_secret_is_masked_however_it_is_cut(parts: list[bytes], step: int) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "stderr"
+        capture = Capture(path, 10_000, [b"Zk9qWerT", b"Zk9q"])
+        whole = b"".join(parts)
+        for at in range(0, len(whole), step):
+            capture.write(whole[at : at + step])
+        capture.close()
+        kept = path.read_bytes()
+    assert b"Zk9q" not in kept
+    assert kept.replace(b"[redacted]", b"").count(b" plain ") == parts.count(b" plain ")
+
+
+def test_security_m10_nothing_else_is_changed_or_held_back(tmp_path: Path) -> None:
+    capture = Capture(tmp_path / "stdout", 10_000, [b"secret"])
+    capture.write(b"sec")
+    capture.write(b"tion secre")
+    capture.close()
+    assert (tmp_path / "stdout").read_bytes() == b"section secre"

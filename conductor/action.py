@@ -1,0 +1,52 @@
+"""The one record along the path: a claimed action, from its lock to the event that is written for it."""
+
+import asyncio
+from dataclasses import dataclass
+from enum import Enum
+from uuid import UUID
+
+from switchyard.handlers import Draft, Work
+
+LAST_ATTEMPT = 1_000_000  # no policy allows so many; the next number must still fit the column
+
+
+class State(Enum):
+    """How far it has come; its lock is ours in every state but the last."""
+
+    CLAIMED = "claimed"
+    RUNNING = "running"  # its handler is at work
+    DRAFTED = "drafted"  # it has an outcome, and data that must be stored before the outcome is recorded
+    DECIDED = "decided"  # its event is known and not yet written
+    WRITTEN = "written"  # committed; its lock is still to be given back
+    RELEASED = "released"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The event that will be written: its status, and the columns beside it."""
+
+    status: str
+    error: str | None = None
+    retry_seconds: float | None = None
+    detail: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class ClaimedAction:
+    """One action whose advisory lock this session holds."""
+
+    uuid: UUID
+    run: int
+    attempt: int  # the number of this dispatch
+    lock: int
+    work: Work | None = None  # what a handler sees; None where nobody asked for it, or it could not be read
+    state: State = State.CLAIMED
+    task: asyncio.Task[None] | None = None
+    draft: Draft | None = None
+    decision: Decision | None = None
+
+    @property
+    def event(self) -> Decision:
+        """The decision, where there must be one."""
+        assert self.decision is not None, "not decided yet"
+        return self.decision

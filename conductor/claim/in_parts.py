@@ -1,0 +1,80 @@
+"""Claims after one that failed: ids first, then what they are, in parts that grow while they are quick.
+
+A claim with all descriptions is one statement, so one row can fail all of it: an answer that takes longer
+than a statement may, an array beyond the server's limit, a damaged page. A session whose claim failed is
+severed, for it may hold locks that nobody knows of, and the next one would meet the same rows. So for a while
+claims take fewer actions and read them in parts; a row that cannot be read even alone ends alone.
+"""
+
+import time
+
+import psycopg
+
+from conductor.action import ClaimedAction, Decision, State
+from conductor.claim.claim import ClaimedBatch, Look, claim, described, unlock
+from conductor.limits.claim_size import ClaimSize
+from conductor.session.arrays import Uuids
+from conductor.session.session import Session
+from switchyard.ledger.errors import blames_row
+from switchyard.ledger.queries import query
+from switchyard.process.log import get_logger
+
+log = get_logger(__name__)
+
+DESCRIBE = query("conductor", "describe")
+
+QUICK = 0.25  # seconds; the next part is twice as large
+WITHIN = 2.0  # seconds for all parts of one claim; the rest is left to the next
+AGAIN = 30.0  # seconds until a row that could not be read in time is tried again
+
+
+async def claim_in_parts(
+    session: Session, name: str, wanted: int, held: Uuids, attempts: int, size: ClaimSize
+) -> tuple[list[ClaimedAction], Look]:
+    """Like `claim_described`; what could not be read in time is given back."""
+    batch, look = await claim(session, name, wanted, held)
+    until = time.monotonic() + WITHIN
+    actions: list[ClaimedAction] = []
+    done, part = 0, 1
+    while done < len(batch) and time.monotonic() < until:
+        began = time.monotonic()
+        found = await _read(session, name, batch.part(done, done + part), attempts)
+        if found is None:
+            part = max(1, part // 2)
+            continue
+        actions += found
+        done += len(found)
+        if time.monotonic() - began < QUICK:
+            part *= 2
+        else:
+            size.still_slow()
+    if done < len(batch):
+        await unlock(session, batch.part(done, len(batch)).locks)
+    return actions, Look(wanted, len(actions), look.skipped or done < len(batch), look.due_in)
+
+
+async def _read(session: Session, name: str, part: ClaimedBatch, attempts: int) -> list[ClaimedAction] | None:
+    """The actions of one part; None where it has to be smaller."""
+    try:
+        [row] = await session.rows(DESCRIBE, {"uuids": part.uuids})
+    except psycopg.Error as error:
+        if session.lost:
+            raise
+        if len(part) > 1:
+            return None
+        return [_unreadable(part.actions()[0], error, attempts)]
+    return described(name, part, row, attempts)
+
+
+def _unreadable(action: ClaimedAction, error: psycopg.Error, attempts: int) -> ClaimedAction:
+    reason = f"it cannot be read: {' '.join(str(error).split())}"
+    log.error("a claimed action cannot be read", action_uuid=str(action.uuid), error=str(error))
+    state = error.sqlstate or ""
+    if blames_row(error) or state[:2] in ("53", "XX"):
+        action.decision = Decision("INVALID", reason)
+    elif action.attempt >= attempts:
+        action.decision = Decision("RETRIES_EXHAUSTED", reason)
+    else:
+        action.decision = Decision("BACKOFF", reason, AGAIN)
+    action.state = State.DECIDED
+    return action

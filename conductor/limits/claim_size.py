@@ -1,0 +1,33 @@
+"""How many actions a claim may take after one that failed: half as many, for a while."""
+
+import time
+from collections.abc import Callable
+
+CAREFUL_FOR = 60.0  # seconds after a failure, or after parts that were large
+
+
+class ClaimSize:
+    """How many actions of one name a claim may take, and whether in parts."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._most = 0
+        self._until = 0.0
+
+    @property
+    def in_parts(self) -> bool:
+        """A claim has failed lately."""
+        return self._clock() < self._until
+
+    def wanted(self, room: int) -> int:
+        """So many of those that there is room for."""
+        return min(room, self._most) if self.in_parts else room
+
+    def failed(self, wanted: int) -> None:
+        """Ask for half."""
+        self._most = max(1, wanted // 2)
+        self._until = self._clock() + CAREFUL_FOR
+
+    def still_slow(self) -> None:
+        """The parts are large: in one piece they would fail again."""
+        self._until = self._clock() + CAREFUL_FOR

@@ -1,0 +1,158 @@
+"""A decision about many actions: choose them by id or filter, show them, ask, apply in groups with progress.
+
+Each group is one statement and one transaction, so Ctrl-C leaves whole groups done and the rest untouched;
+the same command continues. A group that the database refuses because of one action is halved until only that
+action is refused: the others do not wait for it.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import psycopg
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from switchyard.cli.database import Rows, actor
+from switchyard.cli.filters import Filter
+from switchyard.cli.ids import identified
+from switchyard.cli.output import print_json, printable
+from switchyard.cli.table import print_table
+from switchyard.errors import BadInput
+from switchyard.ledger.queries import query
+from switchyard.process.exit import Exit
+
+MOST = 1_000_000
+GROUP = 1_000  # its rows stay locked until it is written: about half a second
+INTERRUPTED = 130
+SAMPLE = 20
+FIELDS = "action_uuid=action action_name=name workflow status run idempotency_key=key error"
+
+
+class Decision(NamedTuple):
+    """What is decided, by its query; the statuses it applies to; the words for what became of an action."""
+
+    verb: str
+    statuses: tuple[str, ...]
+    done: str
+    late: str = ""
+
+
+@dataclass
+class Tally:
+    """What became of the actions so far."""
+
+    results: list[dict[str, Any]] = field(default_factory=list)
+    interrupted: bool = False
+
+
+def decide(
+    connection: Rows,
+    decision: Decision,
+    uuids: list[str] | None,
+    chosen: Filter,
+    *,
+    who: str | None,
+    reason: str,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Apply the decision to the actions that were named, or that the filter chooses."""
+    found = _chosen(connection, decision, uuids, chosen)
+    if not _agreed(connection, decision, found, dry_run, yes or bool(uuids), as_json):
+        return
+    tally = _apply(connection, decision, found, {"actor": who or actor(), "reason": reason})
+    _report(decision, tally, len(found), as_json)
+
+
+def _chosen(connection: Rows, decision: Decision, uuids: list[str] | None, chosen: Filter) -> list[UUID]:
+    if uuids:
+        if not chosen.empty:
+            raise BadInput("give ids or filters, not both")
+        return [_known(connection, identified(connection, given)) for given in uuids]
+    if chosen.empty:
+        raise BadInput("name actions, or choose them by --name, --workflow, --status, --since, …")
+    values = chosen.values(MOST + 1, decision.statuses)
+    rows = connection.execute(query("look", "chosen"), values).fetchall()
+    if len(rows) > MOST:
+        raise BadInput(f"more than {MOST:,} actions: choose fewer")
+    return [row["action_uuid"] for row in rows]
+
+
+def _known(connection: Rows, uuid: UUID) -> UUID:
+    if connection.execute(query("look", "action"), {"uuid": uuid}).fetchone() is None:
+        raise BadInput(f"there is no action {uuid}")
+    return uuid
+
+
+def _agreed(
+    connection: Rows, decision: Decision, uuids: list[UUID], dry_run: bool, sure: bool, as_json: bool
+) -> bool:
+    """Show what was chosen, and ask where it was chosen by a filter."""
+    if not as_json and (dry_run or not sure):
+        sample = connection.execute(query("look", "sample"), {"uuids": uuids[:SAMPLE]}).fetchall()
+        print_table(sample, FIELDS, f"Nothing to {decision.verb}.")
+        if len(uuids) > SAMPLE:
+            print(f"… and {len(uuids) - SAMPLE:,} more.")
+    if dry_run:
+        if as_json:
+            print_json(uuids)
+        else:
+            print(f"{len(uuids):,} would be {decision.done}; nothing was done.")
+        return False
+    if not uuids or sure:
+        return bool(uuids)
+    if not sys.stdin.isatty():
+        raise BadInput(f"{len(uuids):,} actions: give --yes to {decision.verb} them without being asked")
+    return typer.confirm(f"{decision.verb.capitalize()} {len(uuids):,} actions?")
+
+
+def _apply(connection: Rows, decision: Decision, uuids: Sequence[UUID], values: dict[str, str]) -> Tally:
+    tally = Tally()
+    groups = [sorted(uuids[start : start + GROUP]) for start in range(0, len(uuids), GROUP)]
+    progress = Console(stderr=True)
+    try:
+        for group in track(
+            groups, decision.verb, console=progress, disable=not progress.is_terminal or len(groups) == 1
+        ):
+            tally.results += _group(connection, decision.verb, group, values)
+    except KeyboardInterrupt:
+        tally.interrupted = True
+    return tally
+
+
+def _group(
+    connection: Rows, verb: str, group: Sequence[UUID], values: dict[str, str]
+) -> Iterator[dict[str, Any]]:
+    try:
+        yield from connection.execute(query("decide", verb), {**values, "uuids": list(group)}).fetchall()
+    except (psycopg.errors.ObjectNotInPrerequisiteState, psycopg.errors.NoDataFound) as error:
+        if len(group) == 1:
+            yield {"action_uuid": group[0], "error": error.diag.message_primary}
+            return
+        half = len(group) // 2
+        yield from _group(connection, verb, group[:half], values)
+        yield from _group(connection, verb, group[half:], values)
+
+
+def _report(decision: Decision, tally: Tally, wanted: int, as_json: bool) -> None:
+    refused = [result for result in tally.results if "error" in result]
+    if as_json:
+        print_json(tally.results)
+    else:
+        done = sum(bool(result.get("result")) for result in tally.results)
+        late = len(tally.results) - done - len(refused)
+        unchanged = f" {late:,} {decision.late}," if decision.late else ""
+        print(f"{done:,} {decision.done},{unchanged} {len(refused):,} refused.")
+        for result in refused[:SAMPLE]:
+            print(f"  {printable(result['error'])}")
+    if tally.interrupted:
+        left = wanted - len(tally.results)
+        print(f"Interrupted: {left:,} actions are unchanged. The same command continues.", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED)
+    if refused:
+        raise typer.Exit(Exit.FAILURE)

@@ -1,0 +1,118 @@
+"""Workers: slots, who is marked lost and whose connections are ended, and the buckets that they share."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from tests.integration.ledger.ledger import Connection, Ledger
+from tests.parts.database import Database, Template
+from tests.waiting import until
+
+pytestmark = pytest.mark.database
+
+REGISTER = (
+    "select worker_id, slots from switchyard.register_worker('conductor', 'hook', 'h', null, 1, 'v', 'c', %s)"
+)
+MARK = "select worker_id, terminated from switchyard.mark_lost(array[%s]::uuid[], array(select beat_at from switchyard.worker where worker_id = %s))"
+
+
+@contextmanager
+def worker(database: Database, slots: int = 10) -> Iterator[tuple[Connection, UUID, int]]:
+    with database.connect() as session:
+        [(uuid, got)] = session.execute(REGISTER, [slots]).fetchall()
+        yield session, uuid, got
+
+
+def room(ledger: Ledger) -> int:
+    [(room,)] = ledger.connection.execute(
+        "select current_setting('max_locks_per_transaction')::int * (current_setting('max_connections')::int "
+        "+ current_setting('max_prepared_transactions')::int) / 4"
+    ).fetchall()
+    return int(room)
+
+
+def test_workers_share_the_room_of_the_lock_table(ledger: Ledger) -> None:
+    with (
+        worker(ledger.database, room(ledger) - 100) as (_, _, first),
+        worker(ledger.database, 500) as (_, _, second),
+    ):
+        assert (first, second) == (room(ledger) - 100, 100)
+
+
+def test_hole_6_the_slots_of_a_worker_whose_session_is_gone_are_free(ledger: Ledger) -> None:
+    """After a restart of the server every row was still open when its worker registered again."""
+    with worker(ledger.database, room(ledger)):
+        pass
+    rows = "select 1 from pg_stat_activity where application_name = '' and backend_type = 'client backend' and datname = current_database()"
+    until(lambda: len(ledger.connection.execute(rows).fetchall()) == 1)
+    with worker(ledger.database, room(ledger)) as (_, _, slots):
+        assert slots == room(ledger)
+    assert ledger.connection.execute(
+        "select count(*) from switchyard.worker where ended_at is null"
+    ).fetchall() == [(2,)]
+
+
+def test_a_silent_worker_is_marked_and_its_session_ended(ledger: Ledger) -> None:
+    with worker(ledger.database) as (session, uuid, _):
+        assert ledger.connection.execute(MARK, [uuid, uuid]).fetchall() == [(uuid, True)]
+        with pytest.raises(psycopg.OperationalError):
+            session.execute("select 1")
+    assert ledger.connection.execute(MARK, [uuid, uuid]).fetchall() == []
+
+
+def test_a_worker_that_has_beaten_meanwhile_is_left_alone(ledger: Ledger) -> None:
+    with worker(ledger.database) as (session, uuid, _):
+        seen = ledger.connection.execute("select beat_at from switchyard.worker").fetchall()[0][0]
+        session.execute("update switchyard.worker set beat_at = clock_timestamp()")
+        mark = "select count(*) from switchyard.mark_lost(array[%s]::uuid[], array[%s]::timestamptz[])"
+        assert ledger.connection.execute(mark, [uuid, seen]).fetchall() == [(0,)]
+        session.execute("select 1")
+
+
+def test_hole_17_a_copy_of_the_database_ends_no_session_of_the_original(template: Template) -> None:
+    with template.clone() as original, template.clone() as copy, worker(original) as (session, uuid, _):
+        copy.execute(
+            "insert into switchyard.worker (worker_id, kind, action_name, host, backend_pid) values (%s, 'conductor', 'hook', 'h', %s)",
+            uuid,
+            session.info.backend_pid,
+        )
+        assert copy.execute(MARK, uuid, uuid) == [(uuid, False)]
+        assert session.execute("select 1").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize(("pid", "paused"), [(1, []), (2, [("hook",)])])
+def test_hole_7_a_worker_that_registered_again_does_not_count_as_lost(
+    ledger: Ledger, pid: int, paused: list[object]
+) -> None:
+    ledger.connection.execute(
+        "insert into switchyard.worker (kind, action_name, host, pid, lost_at, started_at)"
+        " select 'conductor', 'hook', 'h', 1, now(), now() - interval '1 minute' from generate_series(1, 5)"
+    )
+    ledger.connection.execute(
+        "insert into switchyard.worker (kind, action_name, host, pid) values ('conductor', 'hook', 'h', %s)",
+        [pid],
+    )
+    ledger.connection.execute("select * from switchyard.pause_where_lost(0.2, 3, '1 day')")
+    assert ledger.connection.execute("select action_name from switchyard.paused").fetchall() == paused
+
+
+def test_hole_16_a_bucket_that_was_refilled_in_the_future_recovers_at_once(ledger: Ledger) -> None:
+    take = "select taken from switchyard.take_tokens('hook', 10, 1, 1)"
+    assert ledger.connection.execute(take).fetchall() == [(1,)]
+    ledger.connection.execute(
+        "update switchyard.bucket set refilled_at = now() + interval '1 hour', tokens = 0"
+    )
+    assert ledger.connection.execute(take).fetchall() == [(0,)]
+    until(lambda: ledger.connection.execute(take).fetchall() == [(1,)], 10)
+
+
+def test_security_m4_nobody_else_can_hold_up_registration_or_maintenance(ledger: Ledger) -> None:
+    with ledger.database.connect() as nobody:
+        for first in (1937204079, 1937204081):
+            nobody.execute("select pg_advisory_lock(%s, 1)", [first])
+        ledger.connection.execute("set lock_timeout = '1s'")
+        ledger.connection.execute(REGISTER, [10])
+        ledger.connection.execute("select count(*) from switchyard.ensure_partitions(30)")
