@@ -1,4 +1,4 @@
-"""Names for the arrays that everything here is made of."""
+"""Type aliases for the arrays used throughout this package."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ Bools = npt.NDArray[np.bool_]
 Geometries = npt.NDArray[Any]  # of shapely geometries
 
 SLIVER = 1e-4
-"""Square metres below which an overlap is the noise of floating point, not ground."""
+"""Square metres below which an overlap is floating-point noise, not area."""
 
 
 def spans(starts: Ints, counts: Ints) -> Ints:
@@ -22,7 +22,7 @@ def spans(starts: Ints, counts: Ints) -> Ints:
 
 
 def distinct(values: Ints) -> Ints:
-    """The values once each, in order. np.unique alone would load numpy.ma, a fifth of a cold start."""
+    """The distinct values, sorted. np.unique alone would import numpy.ma, a fifth of a cold start."""
     found: Ints = np.unique(values, return_index=True)[0]
     return found
 

@@ -1,7 +1,7 @@
-"""The whole assessment as one call: sites in, results out, chunk by chunk, with word of progress.
+"""The whole assessment as one call: sites in, results out, chunk by chunk, with progress reports.
 
-`assess` touches nothing but the arrays it is given, the bundle, and the chunks. It may be stopped anywhere:
-`progress` is called between steps, and an exception that it raises ends the call; chunks that were done are
+`assess` uses only the arrays it is given, the bundle, and the chunks. It may be stopped anywhere:
+`progress` is called between steps, and an exception that it raises ends the call; finished chunks are
 kept, and the next call computes only what is left.
 """
 
@@ -56,7 +56,7 @@ def assess(
 def gather(
     job: JobSpec, sites: Sites, bundle: Bundle, progress: Progress, chunks: Chunks | None = None
 ) -> list[Facts]:
-    """The facts of all sites; chunks that are there already are taken as they are."""
+    """The facts of all sites; stored chunks are reused."""
     found: list[Facts] = []
     for start, stop in interim.parts(len(sites), job.chunk_size):
         part = sites.part(start, stop)

@@ -1,6 +1,6 @@
-"""Interim results, a chunk of sites at a time: what makes a job that was stopped resume instead of restart.
+"""Interim results, a chunk of sites at a time, so that a stopped job resumes instead of restarting.
 
-A chunk is kept under a fingerprint of everything its result depends on: the sites in it, the bundle, the
+A chunk is stored under a fingerprint of everything its result depends on: the sites in it, the bundle, the
 edition, the mode and the code. What does not match is not found, so no stale chunk gets into a result.
 """
 
@@ -21,13 +21,13 @@ FORMAT = 1
 
 
 class Chunks(Protocol):
-    """Where interim results are kept."""
+    """Where interim results are stored."""
 
     def load(self, name: str) -> bytes | None:
         """What was saved under the name, or None."""
 
     def save(self, name: str, content: bytes) -> None:
-        """Keep it, durably, before returning."""
+        """Store it durably before returning."""
 
 
 def parts(count: int, size: int) -> Iterator[tuple[int, int]]:
@@ -57,7 +57,7 @@ def dump(facts: Sequence[Facts]) -> bytes:
 
 
 def parse(content: bytes | None, count: int) -> list[Facts] | None:
-    """The facts of a saved chunk; None where it is absent or unreadable, so that it is computed anew."""
+    """The facts of a saved chunk; None if it is absent or unreadable, so that it is computed again."""
     if content is None:
         return None
     try:

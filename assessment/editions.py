@@ -1,4 +1,4 @@
-"""Editions of the rules: data from `editions.toml`, or from a file of the same shape."""
+"""Editions of the rules: data from `editions.toml`, or from a file of the same format."""
 
 import math
 import tomllib
@@ -77,7 +77,7 @@ def load(choice: str | None = None) -> Edition:
         raise BadInput(f"edition {name!r} is not known; there are {known}")
     own = document["edition"][name]
     if not isinstance(own, dict):
-        raise BadInput(f"{path}: edition.{name} is no table")
+        raise BadInput(f"{path}: edition.{name} is not a table")
     said = {"name": name, **_parse(SHIPPED)["common"], **document.get("common", {}), **own}
     edition: Edition = _filled(Edition, said, f"edition {name}")
     return edition
@@ -89,12 +89,12 @@ def _parse(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise BadInput(f"cannot read the editions in {path}: {error}") from error
     if not isinstance(document.get("edition"), dict) or not isinstance(document.get("common", {}), dict):
-        raise BadInput(f"{path} has no [edition.NAME] table, or its common is none")
+        raise BadInput(f"{path} has no [edition.NAME] table, or its [common] is not a table")
     return document
 
 
 def _filled(kind: Any, said: Mapping[str, Any], where: str) -> Any:
-    """A dataclass from a table of the file; a word too many, too few or of the wrong kind is named."""
+    """A dataclass from a table of the file; unknown, missing or mistyped keys are named."""
     if not isinstance(said, dict):
         raise BadInput(f"{where} is {said!r}, not a table")
     known = {field.name: field.type for field in fields(kind)}

@@ -27,7 +27,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Target:
-    """Where everything goes, and as what."""
+    """Where results are written, and in which formats."""
 
     store: Store
     prefix: str
@@ -55,7 +55,7 @@ def carry_out(
     progress: Progress = silent,
     chunks: Chunks | None = None,
 ) -> Done:
-    """`progress` hears of 0 to 1 over all of it, and may raise to stop; `chunks` are not done again."""
+    """`progress` is called with 0 to 1 and may raise to stop; stored `chunks` are reused."""
     progress(0.0, "reading the sites")
     sites = read_sites(job, inputs)
     hashes = {"sites": hash_of(inputs.sites)}

@@ -1,4 +1,4 @@
-"""Polygons out of whatever an overlay or a repair left behind."""
+"""Extracts polygons from the result of an overlay or a repair."""
 
 import numpy as np
 import shapely

@@ -1,4 +1,4 @@
-"""How an assessment tells how far it is."""
+"""How an assessment reports its progress."""
 
 from collections.abc import Callable
 

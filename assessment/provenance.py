@@ -1,4 +1,4 @@
-"""Where a result came from: enough to compute it again."""
+"""The provenance of a result: enough to reproduce it."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

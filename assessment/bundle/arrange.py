@@ -1,4 +1,4 @@
-"""A spooled layer written in curve order: what lies together on the ground lies together in the files."""
+"""Writes a spooled layer in curve order: what is close on the ground is close in the files."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def arrange(spool: Spool, folder: Path) -> int:
 
 
 def _feature_order(feature: Ints, along: npt.NDArray[np.uint32], count: int) -> Ints:
-    """Source rows by where their first piece lies; those without ground come last."""
+    """Source rows by where their first piece lies; those without area come last."""
     place = np.full(count, np.iinfo(np.int64).max, dtype=np.int64)
     first = np.flatnonzero(np.r_[True, feature[1:] != feature[:-1]]) if len(feature) else feature
     place[feature[first]] = along[first]

@@ -1,6 +1,6 @@
-"""A packed tree of bounding boxes over features in curve order: no pointers, so it can be mapped as it lies.
+"""A packed tree of bounding boxes over features in curve order: no pointers, so it can be memory-mapped.
 
-Level 0 holds one box a feature, level k one box for every FANOUT boxes of level k - 1. A search walks all
+Level 0 holds one box per feature, level k one box for every FANOUT boxes of level k - 1. A search walks all
 queries down at once, level by level; its cost follows what the queries touch, not the size of the layer.
 """
 

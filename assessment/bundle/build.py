@@ -1,4 +1,4 @@
-"""Build a bundle version: read each layer once as a stream, arrange it, check it, and only then name it."""
+"""Builds a bundle version: reads each layer once as a stream, arranges it, checks it, then publishes it."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ Say = Callable[[str], None]
 
 
 def build(sources: Sources, home: Path, say: Say) -> Manifest:
-    """The new version, published in `home`. An error of the gate is a BadInput, and nothing is published."""
+    """The new version, published in `home`; BadInput, and nothing published, on an error of the gate."""
     if not sources.layers:
         raise BadInput("no layer to build a bundle from")
     home.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def _layer(
 def _with_overlaps(
     folder: Path, name: str, kinds: Mapping[str, str], *, levels: int, source: str, say: Say
 ) -> tuple[LayerEntry, Layer]:
-    """Look for overlaps in the arranged layer, and keep what was found with it."""
+    """Find overlaps in the arranged layer, and store them with it."""
     say(f"{name}: looking for overlaps")
     layer = open_layer(folder, name, kinds, levels, compared=False)
     found = overlapping(layer)
@@ -129,13 +129,13 @@ def _with_overlaps(
 
 
 def _of_spool(name: str, spool: Spool, entry: LayerEntry) -> Iterator[Finding]:
-    """What happened on the way in that a user of the bundle should know."""
+    """What a user of the bundle should know about how it was read."""
     if not entry.pieces:
-        yield Finding("error", name, "no feature has any ground")
+        yield Finding("error", name, "no feature has any area")
     if spool.repaired:
         yield Finding("warning", name, f"{spool.repaired:,} invalid geometries were repaired")
     if spool.empty:
-        yield Finding("warning", name, f"{spool.empty:,} features have no ground")
+        yield Finding("warning", name, f"{spool.empty:,} features have no area")
     if entry.overlapping and name in ("coefficient_layer", "nn_catchments"):
         yield Finding("warning", name, f"{entry.overlapping:,} pieces overlap others")
 
@@ -155,7 +155,7 @@ def _table(name: str, path: Path, inner: str | None) -> list[dict[str, Any]]:
 def inspect(
     layers: Mapping[str, Layer], tables: Mapping[str, list[dict[str, Any]]], previous: Manifest | None
 ) -> list[Finding]:
-    """Everything that the gate has to say about a bundle's content."""
+    """All findings of the quality gate about a bundle's content."""
     findings = list(gate.shrunk({name: len(layer) for name, layer in layers.items()}, previous))
     if "coefficient_layer" in layers:
         findings += gate.coefficients(layers["coefficient_layer"])

@@ -1,4 +1,4 @@
-"""A reference bundle, opened for reading; layers are mapped when they are first asked for."""
+"""A reference bundle, opened for reading; layers are mapped when they are first used."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A bundle checked again: files against their hashes, content against the gate."""
+"""Checks a bundle again: files against their hashes, content against the quality gate."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from assessment.bundle.npy import digest
 
 
 def check(folder: Path) -> list[Finding]:
-    """What is wrong with it, or worth knowing. Content is only looked at where the files are whole."""
+    """Errors and warnings. The content is checked only if the files are intact."""
     bundle = open_bundle(folder)
     damaged = list(_damaged(bundle))
     if damaged:

@@ -1,4 +1,4 @@
-"""Position along a Hilbert curve: what is near on the ground comes to lie near in the file."""
+"""Position along a Hilbert curve: what is close on the ground is close in the file."""
 
 from typing import Any
 

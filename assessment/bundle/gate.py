@@ -35,7 +35,7 @@ def coefficients(parcels: Layer) -> Iterator[Finding]:
             yield Finding("error", "coefficient_layer", message)
         if np.isnan(values).any():
             yield Finding(
-                "warning", "coefficient_layer", f"{column} is no number in {_count(np.isnan(values))}"
+                "warning", "coefficient_layer", f"{column} is not a number in {_count(np.isnan(values))}"
             )
 
 
@@ -51,7 +51,7 @@ def _named(parcels: Layer, rows: Bools, values: Floats) -> str:
 
 
 def shrunk(layers: Mapping[str, int], previous: Manifest | None) -> Iterator[Finding]:
-    """A layer that lost a tenth of its rows since the last version was cut short somewhere."""
+    """A layer that lost a tenth of its rows since the last version was probably truncated."""
     for name, count in layers.items():
         before = previous.layers[name].features if previous and name in previous.layers else 0
         if count < SHRINKS_TO * before:
@@ -76,14 +76,16 @@ def works(rows: Rows, catchments: Layer | None) -> Iterator[Finding]:
         yield Finding("warning", "WwTw_lookup", f"{nameless} of {len(rows)} rows have no code")
     repeated = sorted({code for code in known if codes.count(code) > 1})
     if repeated:
-        yield Finding("warning", "WwTw_lookup", f"codes given twice, the first stands: {', '.join(repeated)}")
+        yield Finding(
+            "warning", "WwTw_lookup", f"codes given twice, the first is used: {', '.join(repeated)}"
+        )
     for column in CONCENTRATIONS:
         wrong = {
             str(r[column]) for r in rows if text_of(r[column]) is not None and number_of(r[column]) is None
         }
         if wrong:
             values = ", ".join(repr(value) for value in sorted(wrong))
-            yield Finding("warning", "WwTw_lookup", f"{column} is no number and counts as null: {values}")
+            yield Finding("warning", "WwTw_lookup", f"{column} is not a number and counts as null: {values}")
     if catchments is not None:
         yield from _unknown_works(catchments, known)
 

@@ -1,4 +1,4 @@
-"""A layer of a bundle, opened: arrays mapped into memory, of which a query touches only what it needs.
+"""An open layer of a bundle: memory-mapped arrays, of which a query reads only what it needs.
 
 A feature is what the source had; a piece is a single polygon of at most a few hundred vertices, cut from a
 feature. Everything is computed on pieces and summed by feature. Pieces and features lie in curve order.
@@ -60,7 +60,7 @@ class Layer:
         return np.asarray(values, dtype=np.float64)
 
     def texts(self, column: str) -> list[str | None]:
-        """A column as texts, by feature; decoded once, so only for layers of modest size."""
+        """A text column, by feature; decoded as a whole, so only for layers of modest size."""
         if column not in self.cache:
             values = self.columns[column]
             assert isinstance(values, Text)
@@ -72,7 +72,7 @@ class Layer:
 def open_layer(
     folder: Path, name: str, columns: Mapping[str, str], levels: int, *, compared: bool = True
 ) -> Layer:
-    """Map the arrays that `arrange` left in `folder`; `compared`: its overlaps are known already."""
+    """Map the arrays that `arrange` wrote to `folder`; `compared`: its overlaps are known."""
 
     def mapped(part: str) -> Any:
         path = folder / f"{part}.npy"

@@ -44,7 +44,7 @@ def code_of(value: Any) -> str | None:
 
 
 def number_of(value: Any) -> float | None:
-    """A concentration; what is no finite number is no concentration."""
+    """A concentration; None if it is not a finite number."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -58,7 +58,7 @@ def text_of(value: Any) -> str | None:
 
 
 def lookups(works: Iterable[Mapping[str, Any]], rates: Iterable[Mapping[str, Any]]) -> Lookups:
-    """Rows by code and by catchment; of repeated codes and names the first stands."""
+    """Rows by code and by catchment; of repeated codes and names the first is used."""
     by_code: dict[str, Works] = {}
     for row in works:
         code = code_of(row["WwTW_code"])

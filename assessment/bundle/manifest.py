@@ -1,4 +1,4 @@
-"""The manifest of a bundle version: what it holds, where it came from, what the gate had to say."""
+"""The manifest of a bundle version: its contents, its sources, the findings of the quality gate."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ FILE = "manifest.json"
 
 @dataclass(frozen=True)
 class Finding:
-    """What the quality gate says: an error keeps a bundle from being used, a warning does not."""
+    """A finding of the quality gate: an error prevents the use of a bundle, a warning does not."""
 
     level: Literal["error", "warning"]
     subject: str
@@ -52,20 +52,20 @@ class Manifest:
 
 
 def read(folder: Path) -> Manifest:
-    """The manifest in a folder; a BadInput where there is none that we can read."""
+    """The manifest in a folder; BadInput if there is none that can be read."""
     path = folder / FILE
     try:
         data = json.loads(path.read_text())
         return _manifest(data)
     except FileNotFoundError as error:
-        raise BadInput(f"{folder} holds no reference bundle") from error
+        raise BadInput(f"{folder} does not contain a reference bundle") from error
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise BadInput(f"{path} cannot be read: {error}") from error
 
 
 def _manifest(data: dict[str, Any]) -> Manifest:
     if data.get("format") != FORMAT:
-        raise ValueError(f"format {data.get('format')!r} is not {FORMAT}; build the bundle anew")
+        raise ValueError(f"format {data.get('format')!r} is not {FORMAT}; rebuild the bundle")
     layers = {
         name: LayerEntry(**{**entry, "bounds": tuple(entry["bounds"]) if entry["bounds"] else None})
         for name, entry in data["layers"].items()

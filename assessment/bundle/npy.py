@@ -1,4 +1,4 @@
-""".npy files written piece by piece, hashed on the way, so that no array has to be in memory at once."""
+"""Writes .npy files in pieces and hashes them, so that no array has to be in memory as a whole."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which pieces of a layer share ground with another piece: looked for once, at the build.
+"""Which pieces of a layer overlap another piece: determined once, at build time.
 
 Where nothing overlaps, areas can simply be added, which is what makes an assessment fast. Block by block,
 cheapest question first:
@@ -62,7 +62,7 @@ def _is_coverage(polygons: Geometries) -> bool:
 
 
 def _sharing(polygons: Geometries, suspects: Ints) -> Ints:
-    """Positions of suspects, and of what they share ground with."""
+    """Positions of candidates, and of what they overlap."""
     tree = shapely.STRtree(polygons)
     left, right = tree.query(polygons[suspects])
     left = suspects[left]

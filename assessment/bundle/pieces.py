@@ -1,4 +1,4 @@
-"""Features become pieces: valid, single polygons, small enough that touching one never costs much."""
+"""Features become pieces: valid, single polygons, small enough to be cheap to process."""
 
 from dataclasses import dataclass
 

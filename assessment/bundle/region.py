@@ -1,4 +1,4 @@
-"""A region that does not exist: two rivers, their catchments, towns with works, fields, newts; to try out."""
+"""A generated sample region: two rivers, their catchments, towns with works, fields, newts."""
 
 from dataclasses import dataclass
 
@@ -65,7 +65,7 @@ def _towns(generator: np.random.Generator) -> Geometries:
 
 
 def _spread(generator: np.random.Generator, count: int, apart: float, inside: float) -> Floats:
-    """Points in the frame that keep their distance; they come closer where there is no room."""
+    """Points in the frame at a minimum distance, which shrinks if there is no room."""
     low, high = np.array([WEST, SOUTH]) + inside, np.array([WEST + WIDE, SOUTH + HIGH]) - inside
     kept: list[Floats] = []
     while len(kept) < count:
@@ -77,7 +77,7 @@ def _spread(generator: np.random.Generator, count: int, apart: float, inside: fl
 
 
 def _blobs(generator: np.random.Generator, middles: Floats, sizes: Floats, corners: int) -> Geometries:
-    """Roundish shapes with a wobble, one a middle."""
+    """Irregular round shapes, one per centre."""
     angles = np.linspace(0, 2 * np.pi, corners, endpoint=False)
     wobble = 1 + 0.28 * generator.uniform(-1, 1, (len(middles), corners))
     reach = wobble * sizes[:, None]

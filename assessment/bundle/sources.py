@@ -14,7 +14,7 @@ SQLITE_ENDINGS = (".gpkg", ".sqlite", ".db", ".sqlite3")
 TABLE_ENDINGS = (".csv", *SQLITE_ENDINGS)
 
 
-Place = tuple[Path, str | None]  # a file, and what it is called inside, where that was said
+Place = tuple[Path, str | None]  # a file, and the name inside it, if one was given
 
 
 @dataclass
@@ -34,14 +34,14 @@ class Sources:
             self.tables[name] = (path, inner)
         else:
             known = ", ".join([*LAYERS, *TABLES])
-            raise BadInput(f"{name!r} is no layer or table of a bundle; there are {known}")
+            raise BadInput(f"{name!r} is not a layer or table of a bundle; known are {known}")
 
 
 def in_folder(folder: Path) -> Sources:
     """What a folder holds: `wwtw_catchments.gpkg`, `rates_lookup.csv`, and what is inside any GeoPackage or
     SQLite file under one of our names."""
     if not folder.is_dir():
-        raise BadInput(f"{folder} is no folder")
+        raise BadInput(f"{folder} is not a folder")
     found = Sources()
     files = sorted(path for path in folder.iterdir() if path.is_file())
     for path in files:

@@ -36,7 +36,7 @@ class Spool:
     texts: dict[str, list[tuple[bytes, Ints]]] = field(default_factory=dict)
 
     def add(self, batch: Batch, names: Mapping[str, str]) -> None:
-        """Cut a batch into pieces and keep it; `names` says what the source calls our columns."""
+        """Cut a batch into pieces and store it; `names` maps our columns to the source's."""
         cut = pieces(batch.geometry, on_grid=self.on_grid)
         if len(cut.polygon):
             _, coords, (rings, parts) = shapely.to_ragged_array(cut.polygon)
@@ -61,7 +61,7 @@ class Spool:
             self.texts.setdefault(column, []).append(pack(clean(value) for value in values))
 
     def taken(self, name: str, dtype: str, shape: tuple[int, ...] = (0,)) -> npt.NDArray[Any]:
-        """The batches of one array as one; they are not kept, so this can be asked once."""
+        """The batches of one array as one; they are released, so this can be called once."""
         parts = getattr(self, name)
         joined = np.concatenate(parts).astype(dtype, copy=False) if parts else np.empty(shape, dtype)
         parts.clear()

@@ -1,4 +1,4 @@
-"""A column of texts as one run of UTF-8 bytes and where each ends; an end of -1 - n marks a null."""
+"""A text column as one sequence of UTF-8 bytes and the end of each text; an end of -1 - n marks a null."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

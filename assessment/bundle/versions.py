@@ -1,4 +1,4 @@
-"""Versions of a bundle side by side: a folder each, a `current` file that names one, two are kept.
+"""Versions of a bundle side by side: one folder each, a `current` file that names one; two are kept.
 
 A version is built in a folder of its own and only then named; whoever has an older one open keeps its files.
 """
@@ -13,7 +13,7 @@ BUILDING = ".building-"
 
 
 def current(home: Path) -> Path | None:
-    """The folder of the current version, or None where `home` has no versions."""
+    """The folder of the current version, or None if `home` has no versions."""
     try:
         name = (home / CURRENT).read_text().strip()
     except OSError:
@@ -22,7 +22,7 @@ def current(home: Path) -> Path | None:
 
 
 def publish(home: Path, built: Path, version: str) -> Path:
-    """Give a finished build its name, make it current, and forget all but the last two."""
+    """Publish a finished build, make it current, and delete all but the last two."""
     folder = home / version
     try:
         built.rename(folder)

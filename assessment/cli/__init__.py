@@ -1,4 +1,4 @@
-"""The `assessment` command: a file for each command; errors end here, as one message and an exit code.
+"""The `assessment` command: one file per command; errors become one message and an exit code here.
 
 Built on click: a cold start counts here, and typer loads pydantic before it parses its first option.
 """
@@ -36,7 +36,7 @@ app.add_command(bundle)
 
 
 def main() -> None:
-    """Run the command; an error of ours becomes its message and its exit code."""
+    """Run the command; a Switchyard error becomes its message and its exit code."""
     try:
         app(prog_name="assessment")
     except SwitchyardError as error:

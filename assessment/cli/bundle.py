@@ -46,8 +46,8 @@ def build(*, folder: Path, sources: Path | None, sets: tuple[str, ...], as_json:
     """Build a new version in FOLDER and make it current; the last two versions are kept.
 
     SOURCES is a folder with a file named after each layer and table (GeoPackage, shapefile, GeoParquet,
-    GeoJSON; CSV or SQLite for tables), or with a GeoPackage that has them inside. Exits 65 where the quality
-    gate says no.
+    GeoJSON; CSV or SQLite for tables), or with a GeoPackage that has them inside. Exits 65 if the quality
+    gate reports an error.
 
     Layers for nutrients: coefficient_layer, wwtw_catchments, lpa_boundaries, nn_catchments, subcatchments,
     and the tables WwTw_lookup and rates_lookup; for newts: gcn_risk_zones, gcn_ponds. All in EPSG:27700.
@@ -74,11 +74,11 @@ def build(*, folder: Path, sources: Path | None, sets: tuple[str, ...], as_json:
         print(finding)
 
 
-@bundle.command(short_help="Show what a bundle holds.")
+@bundle.command(short_help="Show what a bundle contains.")
 @click.argument("folder", type=FOLDER)
 @as_json
 def show(*, folder: Path, as_json: bool) -> None:
-    """Show what a bundle holds: version, layers, tables, and what the gate said.
+    """Show what a bundle contains: version, layers, tables, and the findings of the quality gate.
 
     \b
     Example: assessment bundle show reference
@@ -103,7 +103,7 @@ def show(*, folder: Path, as_json: bool) -> None:
 @click.argument("folder", type=FOLDER)
 @as_json
 def check(*, folder: Path, as_json: bool) -> None:
-    """Check a bundle: every file against its hash, its content against the gate. Exits 65 where it is bad.
+    """Check a bundle: every file against its hash, its content against the quality gate. Exits 65 on errors.
 
     \b
     Example: assessment bundle check reference
@@ -123,7 +123,9 @@ def check(*, folder: Path, as_json: bool) -> None:
 
 @bundle.command(short_help="Make a sample region with a bundle and sites.")
 @click.argument("folder", type=FOLDER)
-@click.option("--seed", type=int, default=1, show_default=True, help="Another number gives another region.")
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="A different number gives a different region."
+)
 def sample(*, folder: Path, seed: int) -> None:
     """Make a sample region: towns, rivers, catchments, works, zones, ponds; its bundle; sites to assess.
 
@@ -140,7 +142,9 @@ def sample(*, folder: Path, seed: int) -> None:
 @bundle.command(short_help="Write a large synthetic layer, for benchmarks.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--parcels", type=click.IntRange(1), default=5_459_418, show_default=True, help="How many.")
-@click.option("--seed", type=int, default=6, show_default=True, help="Another number gives other parcels.")
+@click.option(
+    "--seed", type=int, default=6, show_default=True, help="A different number gives different parcels."
+)
 def scale(*, file: Path, parcels: int, seed: int) -> None:
     """Write a synthetic coefficient layer of production size to FILE as GeoParquet, for benchmarks.
 

@@ -8,7 +8,7 @@ import click
 
 
 def show_completion(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    """Print the script for the user's shell; bash where that is none that click knows."""
+    """Print the script for the user's shell; for bash if click does not know it."""
     del parameter
     if not wanted:
         return

@@ -1,4 +1,4 @@
-"""Progress for who watches: a bar on a terminal, else a log line whenever there is something to say."""
+"""Shows progress: a bar on a terminal, else log lines."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from assessment.progress import Progress, silent
 
 EVERY = 1.0
-"""Seconds between two lines at least, so that a log is not flooded."""
+"""Minimum seconds between two lines."""
 
 
 @contextmanager
@@ -39,7 +39,7 @@ def _bar() -> Iterator[Progress]:
 
 @contextmanager
 def _lines() -> Iterator[Progress]:
-    """Log lines with the ids of the execution that this is a part of, if it is one."""
+    """Log lines with the ids of the execution, if there is one."""
     from switchyard.process.log import bound, configure  # noqa: PLC0415 - costs a tenth of a second
 
     configure()
@@ -49,7 +49,7 @@ def _lines() -> Iterator[Progress]:
 
 
 def _line() -> Progress:
-    """One line a second at most, the first and the last always."""
+    """At most one line per second; the first and the last always."""
     from switchyard.process.log import get_logger  # noqa: PLC0415
 
     log = get_logger("assessment")

@@ -20,7 +20,7 @@ from switchyard.errors import BadInput, ConfigError
 )
 @click.option("-a", "--assessment", help="nutrient (the default) or gcn.")
 @click.option("-m", "--mode", help="default or compatible.")
-@click.option("-e", "--edition", help="A, B or C, or FILE.toml with an edition of one's own.")
+@click.option("-e", "--edition", help="A, B or C, or FILE.toml with a custom edition.")
 @click.option("--ponds", help="For gcn: a survey of ponds.")
 @click.option(
     "-o",
@@ -35,20 +35,22 @@ from switchyard.errors import BadInput, ConfigError
 )
 @click.option("--report/--no-report", default=True, help="Write report.html as well.")
 @click.option("--store", envvar="SWITCHYARD_STORE", help="The store that keys are looked up in.")
-@click.option("--resume", is_flag=True, help="Keep interim results beside the output, and use those there.")
+@click.option(
+    "--resume", is_flag=True, help="Store interim results beside the output, and reuse existing ones."
+)
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @config_file
 @as_json
 def run(*, config: str | None, quiet: bool, as_json: bool, **said: Any) -> None:
     """Assess the sites in FILE: a zipped shapefile, GeoPackage, GeoJSON or GeoParquet.
 
-    FILE is a path, a URL, or a key in the store. Without it the request in $SWITCHYARD_INPUT is carried out.
-    Exits 65 where the input is wrong, with one message that says what.
+    FILE is a path, a URL, or a key in the store. Without it the request in $SWITCHYARD_INPUT is used.
+    Exits 65 with one message if the input is invalid.
 
     \b
     Example: assessment run sites.zip --bundle reference -o results -f csv -f gpkg
     """
-    # numpy and shapely come with these, and --help need not wait for them
+    # these import numpy and shapely, which --help does not need
     from assessment.cli.summary import summary  # noqa: PLC0415
     from assessment.cli.task import Words, task  # noqa: PLC0415
 
@@ -70,7 +72,7 @@ def _configured_store(config: str | None) -> str | None:
 
 
 def _request(file: str | None) -> dict[str, object] | None:
-    """The parameters that conductor left for this execution, where no file is named."""
+    """The parameters that conductor stored for this execution, if no file is given."""
     place = os.environ.get("SWITCHYARD_INPUT")
     if file is not None:
         return None

@@ -1,4 +1,4 @@
-"""What `assessment run` says when it is done."""
+"""What `assessment run` prints at its end."""
 
 import json
 from typing import TYPE_CHECKING

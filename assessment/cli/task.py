@@ -1,4 +1,4 @@
-"""What the words of `assessment run` come to: inputs fetched, bundle opened, results delivered."""
+"""Carries out `assessment run`: fetches inputs, opens the bundle, delivers results."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -60,7 +60,7 @@ def task(words: Words, progress: Progress, stack: ExitStack) -> Done:
 
 
 def _request(words: Words) -> Request:
-    """The request from the environment, if any, with the command line's words over it."""
+    """The request from the environment, if any, overridden by the command line."""
     base = requests.parse(words.request or {})
     said = words.request or {}
     job = requests.job_spec(

@@ -10,15 +10,15 @@ from assessment.cli.options import config_file
 from switchyard.errors import ConfigError
 
 
-@click.command(short_help="Work on jobs from the SQS queue.")
+@click.command(short_help="Process jobs from the SQS queue.")
 @click.option("-b", "--bundle", envvar="SWITCHYARD_BUNDLE", help="The reference bundle's folder.")
 @click.option("--store", envvar="SWITCHYARD_STORE", help="The store for inputs, checkpoints and results.")
 @config_file
 def work(*, bundle: str | None, store: str | None, config: str | None) -> None:
-    """Work on jobs from the SQS queue, one at a time; more workers are more jobs at a time.
+    """Process jobs from the SQS queue, one at a time; start more workers for more concurrency.
 
-    SIGTERM finishes the job or saves it and gives it back, within 30 s, and exits 0; a second ends at once.
-    Exits 78 where credentials or a queue are missing. Settings come from the environment: SQS_QUEUE_NAME,
+    SIGTERM finishes the job, or saves it and returns it, within 30 s, and exits 0; a second ends at once.
+    Exits 78 if credentials or a queue are missing. Settings come from the environment: SQS_QUEUE_NAME,
     SQS_STATUS_QUEUE_NAME, SQS_ENDPOINT, SQS_WAIT_TIME_SECONDS, SQS_VISIBILITY_TIMEOUT, AWS_REGION, PORT or
     HEALTH_PORT, HEARTBEAT_TIMEOUT, TASK_TIMEOUT_BUFFER, MAX_ATTEMPTS, REDELIVERY_DELAY_SECONDS,
     SHUTDOWN_GRACE_SECONDS.
@@ -26,7 +26,7 @@ def work(*, bundle: str | None, store: str | None, config: str | None) -> None:
     \b
     Example: SQS_ENDPOINT=http://127.0.0.1:9324 assessment work --bundle reference --store file:///srv/store
     """
-    # boto3, numpy and shapely come with these, and --help need not wait for them
+    # these import boto3, numpy and shapely, which --help does not need
     from assessment.work.configured import settings_of  # noqa: PLC0415
     from assessment.work.start import work as run  # noqa: PLC0415
     from assessment.work.workload import assessments  # noqa: PLC0415

@@ -1,6 +1,6 @@
-"""Zipped shapefiles from strangers: names, sizes and contents are vetted before anything is unpacked.
+"""Untrusted zipped shapefiles: names, sizes and contents are checked before anything is unpacked.
 
-Nothing is ever written to disk under a name from the archive. Sizes in the directory are claims: reading
+Nothing is ever written to disk under a name from the archive. Sizes in the directory are not trusted: reading
 stops at the limit whatever they say.
 """
 
@@ -31,7 +31,7 @@ def members(path: Path, limit: int = LIMIT) -> Mapping[str, memoryview]:
 
 
 def _vetted(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """The entries that count; one that tries to leave the archive condemns it."""
+    """The relevant entries; one that tries to leave the archive invalidates it."""
     entries = []
     for entry in archive.infolist():
         name = entry.filename
@@ -49,7 +49,7 @@ def _vetted(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
         if entry.flag_bits & 0x1:
             raise BadInput("the zip is encrypted")
         if entry.compress_type not in METHODS:
-            raise BadInput(f"the zip packs {name[:80]!r} in another way than deflate")
+            raise BadInput(f"the zip packs {name[:80]!r} with a method other than deflate")
         entries.append(entry)
     return entries
 
@@ -58,7 +58,7 @@ def _shapefile(entries: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
     shapes = [entry for entry in entries if PurePosixPath(entry.filename).suffix.lower() == ".shp"]
     if len(shapes) != 1:
         found = "no" if not shapes else str(len(shapes))
-        raise BadInput(f"the zip holds {found} shapefiles; exactly one is needed")
+        raise BadInput(f"the zip contains {found} shapefiles; exactly one is needed")
     path = PurePosixPath(shapes[0].filename)
     if len(path.parts) > 2:
         raise BadInput(f"the shapefile is more than one folder deep in the zip: {path}")

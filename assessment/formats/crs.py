@@ -1,4 +1,4 @@
-"""Coordinate systems: is it the National Grid already, and if not, bring it there."""
+"""Coordinate systems: converts to the National Grid if necessary."""
 
 import re
 from functools import lru_cache
@@ -28,7 +28,7 @@ def is_grid(crs: str) -> bool:
 
 
 def to_grid(geometries: Geometries, crs: str) -> Geometries:
-    """Geometries in `crs` brought to EPSG:27700."""
+    """Geometries in `crs` transformed to EPSG:27700."""
     return geometries if is_grid(crs) else _moved(geometries, crs)
 
 
@@ -73,7 +73,7 @@ def _transformer(source: str) -> Any:
     try:
         return pyproj.Transformer.from_crs(_system(source), GRID, always_xy=True)
     except pyproj.exceptions.ProjError as error:
-        raise BadInput(f"the coordinate system {source[:80]!r} cannot be brought to {GRID}") from error
+        raise BadInput(f"the coordinate system {source[:80]!r} cannot be transformed to {GRID}") from error
 
 
 def _moved(geometries: Geometries, source: str) -> Geometries:
@@ -81,6 +81,6 @@ def _moved(geometries: Geometries, source: str) -> Geometries:
     x, y = _transformer(source).transform(coords[:, 0], coords[:, 1])
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         feature = int(index[np.flatnonzero(~(np.isfinite(x) & np.isfinite(y)))[0]]) + 1
-        raise BadInput(f"feature {feature}: coordinates cannot be brought from {source[:40]} to {GRID}")
+        raise BadInput(f"feature {feature}: coordinates cannot be transformed from {source[:40]} to {GRID}")
     moved: Geometries = shapely.set_coordinates(geometries.copy(), np.column_stack((x, y)))
     return moved

@@ -53,7 +53,7 @@ def _parse(content: bytes) -> Any:
 
 
 def _no_number(token: str) -> NoReturn:
-    raise BadInput(f"the GeoJSON has {token} for a number")
+    raise BadInput(f"the GeoJSON has {token} as a number")
 
 
 def _features(document: Any) -> list[Mapping[str, Any]]:
@@ -62,12 +62,12 @@ def _features(document: Any) -> list[Mapping[str, Any]]:
         return [document]
     found = document.get("features") if kind == "FeatureCollection" else None
     if not isinstance(found, list) or not all(isinstance(feature, dict) for feature in found):
-        raise BadInput("the JSON is no GeoJSON FeatureCollection")
+        raise BadInput("the JSON is not a GeoJSON FeatureCollection")
     return found
 
 
 def _crs(document: Mapping[str, Any]) -> str | None:
-    """The old `crs` member; a null there says that the system is not known."""
+    """The old `crs` member; null means that the system is unknown."""
     if "crs" not in document:
         return DEFAULT_CRS
     member = document["crs"]
@@ -80,7 +80,7 @@ def _crs(document: Mapping[str, Any]) -> str | None:
 
 
 def _properties(feature: Mapping[str, Any]) -> dict[str, Any]:
-    """A feature's own id stands in where its properties have none."""
+    """A feature's own id is used if its properties have none."""
     found = feature.get("properties")
     own = {"id": feature["id"]} if "id" in feature else {}
     return {**own, **found} if isinstance(found, dict) else own

@@ -42,7 +42,7 @@ class GeoPackage:
 
 def _layer(connection: sqlite3.Connection, wanted: str | None, path: Path) -> tuple[Any, ...]:
     if "gpkg_contents" not in sqlite.tables(connection):
-        raise BadInput(f"{path.name} is a SQLite file but no GeoPackage")
+        raise BadInput(f"{path.name} is a SQLite file but not a GeoPackage")
     layers = connection.execute(sqlite.statement("gpkg_layers")).fetchall()
     named = [layer for layer in layers if wanted is None or layer[0] == wanted]
     if len(named) == 1:
@@ -54,7 +54,7 @@ def _layer(connection: sqlite3.Connection, wanted: str | None, path: Path) -> tu
 
 
 def _crs(organisation: object, code: object, definition: object) -> str | None:
-    """-1 and 0 are the standard's words for an undefined system; GDAL has words of its own."""
+    """-1 and 0 mean an undefined system in the standard; GDAL has its own codes."""
     if organisation is None or code in (-1, 0, None):
         return None
     if str(organisation).upper() == "EPSG":
@@ -67,8 +67,8 @@ def _wkb(blob: Any, number: int) -> bytes | None:
     if blob is None:
         return None
     if not isinstance(blob, bytes) or blob[:2] != b"GP" or len(blob) < 8:
-        raise BadInput(f"feature {number}: the geometry is no GeoPackage geometry")
+        raise BadInput(f"feature {number}: the geometry is not a GeoPackage geometry")
     envelope = (blob[3] >> 1) & 0x07
     if envelope >= len(_ENVELOPES) or blob[3] & 0x20:
-        raise BadInput(f"feature {number}: the geometry is of a kind that is not read here")
+        raise BadInput(f"feature {number}: the type of the geometry is not supported")
     return blob[8 + _ENVELOPES[envelope] :]

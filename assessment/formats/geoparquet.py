@@ -38,14 +38,16 @@ class GeoParquet:
             schema = file.schema_arrow
             self._geometry, about = _geometry_column(schema.metadata, path)
             if schema.names.count(self._geometry) != 1:
-                raise BadInput(f"{path.name}: there is no one column {self._geometry[:80]!r} of geometry")
+                raise BadInput(
+                    f"{path.name}: there is not exactly one column {self._geometry[:80]!r} of geometry"
+                )
             if not _varies(schema.field(self._geometry).type):
-                raise BadInput(f"{path.name}: the column {self._geometry[:80]!r} holds no WKB")
+                raise BadInput(f"{path.name}: the column {self._geometry[:80]!r} does not contain WKB")
             once = [field for field in schema if schema.names.count(field.name) == 1]
             texts = [field.name for field in once if _varies(field.type)]
             self._file = pyarrow.parquet.ParquetFile(path, metadata=file.metadata, read_dictionary=texts)
         except self._errors as error:
-            raise BadInput(f"{path.name} is not a sound Parquet file: {_said(error)}") from error
+            raise BadInput(f"{path.name} is not a valid Parquet file: {_said(error)}") from error
         self._taken(sum(file.metadata.row_group(k).total_byte_size for k in range(file.num_row_groups)))
         self.crs: str | None = _crs(about)
         self.fields: Sequence[str] = [
@@ -121,7 +123,7 @@ def _geometry_column(metadata: Mapping[bytes, bytes] | None, path: Path) -> tupl
         raise BadInput(f"{path.name} is Parquet but not GeoParquet: it has no geo metadata") from error
     if about.get("encoding") != "WKB":
         raise BadInput(
-            f"{path.name}: the geometry encoding {about.get('encoding')!r} is not read here; use WKB"
+            f"{path.name}: the geometry encoding {about.get('encoding')!r} is not supported; use WKB"
         )
     return str(name), about
 

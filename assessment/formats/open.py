@@ -1,4 +1,4 @@
-"""Tell a file's format by its first bytes, never by its name, and open it."""
+"""Detects a file's format from its first bytes, never from its name, and opens it."""
 
 import mmap
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def open_source(path: Path, layer: str | None = None, limit: int | None = None) -> Source:
-    """The features of a file; `limit` is the largest size, packed or not, that is taken from a stranger."""
+    """The features of a file; `limit` is the largest accepted size, packed or not."""
     head = _head(path, limit)
     if head.startswith(ZIP):
         return shapefile.Shapefile(archive.members(path, *([limit] if limit else [])))
@@ -46,12 +46,12 @@ def _head(path: Path, limit: int | None) -> bytes:
     if not head:
         raise BadInput(f"{path.name} is empty")
     if limit is not None and size > limit:
-        raise BadInput(f"{path.name} has {size / 2**20:,.0f} MiB; at most {limit // 2**20} MiB are taken")
+        raise BadInput(f"{path.name} has {size / 2**20:,.0f} MiB; at most {limit // 2**20} MiB are accepted")
     return head
 
 
 def files_of(path: Path) -> list[Path]:
-    """All that is read of an input: the file itself, and what an unpacked shapefile has beside it."""
+    """All files of an input: the file itself, and the other members of an unpacked shapefile."""
     is_shapefile = _head(path, None).startswith(shapefile.MAGIC)
     return [path, *_beside(path).values()] if is_shapefile else [path]
 

@@ -1,4 +1,4 @@
-"""Rings without a hierarchy become polygons: clockwise ones are shells, the others holes."""
+"""Makes polygons of rings: clockwise ones are shells, the others holes."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,11 @@ from switchyard.errors import BadInput
 
 
 def assemble(rings: Sequence[Floats], number: int) -> shapely.Geometry:
-    """A Polygon or MultiPolygon; a hole that no shell holds is a shell drawn the wrong way round."""
+    """A Polygon or MultiPolygon; a hole outside every shell is a shell with the wrong orientation."""
     if any(len(ring) < 4 for ring in rings):
         raise BadInput(f"feature {number}: has a ring of fewer than four points")
     if not all(np.isfinite(ring).all() for ring in rings):
-        raise BadInput(f"feature {number}: has coordinates that are no numbers")
+        raise BadInput(f"feature {number}: has coordinates that are not numbers")
     if len(rings) == 1:
         return shapely.polygons(rings[0])
     clockwise = [bool(_signed_area(ring) <= 0) for ring in rings]

@@ -1,6 +1,6 @@
 """Shapefiles of polygons, from a zip or from files side by side.
 
-The format is small, and reading it here keeps a cold start free of GDAL and gives every defect its own words.
+The format is small; reading it here avoids importing GDAL and allows a specific message for every defect.
 """
 
 import struct
@@ -44,7 +44,7 @@ class Shapefile:
             raise BadInput("the file has no features")
         kind = int.from_bytes(self._shp[32:36], "little")
         if kind not in POLYGONS | {NULL_SHAPE}:
-            raise BadInput(f"the shapefile holds {KINDS.get(kind, 'other shapes')}; polygons are needed")
+            raise BadInput(f"the shapefile contains {KINDS.get(kind, 'other shapes')}; polygons are needed")
         cpg, prj = members.get("cpg"), members.get("prj")
         encoding = bytes(cpg).decode("ascii", errors="replace") if cpg is not None else None
         self._table = Table(members["dbf"], encoding) if "dbf" in members else None
@@ -98,7 +98,7 @@ def _shape(record: memoryview, number: int) -> shapely.Geometry | None:
     parts, points = _COUNTS.unpack_from(record, 36)
     end = 44 + 4 * parts + 16 * points
     if parts < 0 or points < 0 or end > len(record):
-        raise BadInput(f"feature {number}: says it has {points} points, more than its record holds")
+        raise BadInput(f"feature {number}: declares {points} points, more than its record contains")
     starts = np.frombuffer(record, "<i4", parts, 44)
     vertices = np.frombuffer(record, "<f8", 2 * points, 44 + 4 * parts).reshape(-1, 2)
     try:

@@ -1,4 +1,4 @@
-"""What every reader gives: a coordinate system, field names, and features in batches."""
+"""The interface of all readers: a coordinate system, field names, and features in batches."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Batch:
 
 
 class Source(Protocol):
-    """A file of features, opened. Every problem with it is a BadInput that says what and where."""
+    """An open file of features. Every problem is a BadInput that says what and where."""
 
     @property
     def crs(self) -> str | None:

@@ -1,4 +1,4 @@
-"""SQLite files from strangers: opened read-only, without extensions, triggers or views being trusted."""
+"""Untrusted SQLite files: opened read-only, without extensions, triggers or trusted views."""
 
 import re
 import sqlite3
@@ -15,14 +15,14 @@ _WORD = re.compile("<([a-z]+)>")
 
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that can only read; whatever SQLite has against the file becomes a BadInput."""
+    """A read-only connection; errors of SQLite become BadInput."""
     connection = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1", uri=True)
     try:
         connection.executescript(statement("guard"))
         connection.text_factory = _text
         yield connection
     except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where its own words quote the file
-        raise BadInput(f"{path.name} is not a sound SQLite file: {error}") from error
+        raise BadInput(f"{path.name} is not a valid SQLite file: {error}") from error
     finally:
         connection.close()
 
@@ -48,12 +48,12 @@ def _listed(names: str | Sequence[str]) -> str:
 
 
 def quoted(identifier: str) -> str:
-    """An identifier that stays one, whatever is in it."""
+    """A quoted identifier, safe whatever it contains."""
     return '"' + identifier.replace('"', '""') + '"'
 
 
 def tables(connection: sqlite3.Connection) -> list[str]:
-    """Real tables only: a view from a stranger is a program."""
+    """Tables only: an untrusted view could run arbitrary expressions."""
     return [name for (name,) in connection.execute(statement("tables"))]
 
 

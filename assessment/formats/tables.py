@@ -17,7 +17,7 @@ def read_table(path: Path, table: str, inner: str | None = None) -> list[dict[st
         if is_sqlite:
             return _from_sqlite(path, inner or table)
         if inner is not None:
-            raise BadInput(f"{path.name} is no SQLite file: there is no table {inner} inside")
+            raise BadInput(f"{path.name} is not a SQLite file: there is no table {inner} inside")
         return _from_csv(path)
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror or error}") from error

@@ -1,4 +1,4 @@
-"""WKB of many features at once; the first that is none is named."""
+"""Decodes WKB of many features at once; an error names the first invalid one."""
 
 from collections.abc import Sequence
 from typing import Any

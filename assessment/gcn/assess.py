@@ -1,4 +1,4 @@
-"""A newt assessment from end to end. Its sites belong together, with one buffer, so it is one chunk."""
+"""A whole newt assessment. Its sites share one buffer, so it is one chunk."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The ground of a newt assessment: the sites, and 250 m around them.
+"""The area of a newt assessment: the sites, and 250 m around them.
 
 Sites and ponds lie on a grid of a tenth of a millimetre, and so do results. Circles and clips on the way do
 not: a vertex that is moved onto the grid bends the edge it lies on, and over a kilometre that is a tenth of a

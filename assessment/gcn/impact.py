@@ -1,4 +1,4 @@
-"""Habitat and ponds that a development touches, by risk zone (steps 4 and 5)."""
+"""Habitat and ponds affected by a development, by risk zone (steps 4 and 5)."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ def _snapped(geometry: shapely.Geometry) -> shapely.Geometry:
 
 
 def gravest(ponds: Ponds, zones: Mapping[str, shapely.Geometry]) -> list[str | None]:
-    """Each pond's worst zone; None where it lies in none."""
+    """Each pond's worst zone; None if it is in none."""
     worst = np.full(len(ponds.geometry), None, dtype=object)
     for name in reversed(ORDER):
         if name in zones:

@@ -11,11 +11,11 @@ from assessment.gcn.ground import boxes
 from assessment.polygonal import only_polygons
 
 ORDER = ("Red", "Amber", "Green")
-"""From the gravest to the mildest."""
+"""From the highest risk to the lowest."""
 
 
 def clipped(zones: Layer, extent: shapely.Geometry) -> Mapping[str, shapely.Geometry]:
-    """The ground of each kind of zone in the extent, gravest first; kinds that are not there are left out."""
+    """The area of each kind of zone in the extent, highest risk first; absent kinds are left out."""
     _, near = zones.near(boxes(extent))
     near = distinct(near)
     polygons = zones.polygons(near)

@@ -1,4 +1,4 @@
-"""From a stranger's file to vetted sites, or to one clear sentence about what is wrong with it."""
+"""From an untrusted file to validated sites, or to one sentence about what is wrong with it."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Attributes of sites, vetted: what is missing or makes no sense is refused with the feature's name."""
+"""Validates the attributes of sites: errors name the feature."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ def text(value: Any) -> str | None:
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    characters = str(value).encode(errors="replace").decode()  # half of a surrogate pair is none
+    characters = str(value).encode(errors="replace").decode()  # half of a surrogate pair is not a character
     cleaned = characters.replace("\0", "").strip()
     return cleaned or None
 

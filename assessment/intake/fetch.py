@@ -1,4 +1,4 @@
-"""Inputs brought to a local file: they come as a path, from the object store, or inside the request."""
+"""Copies inputs to a local file: from a path, from the object store, or from the request."""
 
 import shutil
 import tempfile
@@ -37,7 +37,7 @@ def _download(store: Store, key: str, path: Path, limit: int) -> None:
     if size is None:
         raise BadInput(f"the input {key!r} is not in the store")
     if size > limit:
-        raise BadInput(f"the input has {size / 2**20:,.0f} MiB; at most {limit // 2**20} MiB are taken")
+        raise BadInput(f"the input has {size / 2**20:,.0f} MiB; at most {limit // 2**20} MiB are accepted")
     try:
         with store.open(key) as source, path.open("wb") as target:
             shutil.copyfileobj(source, target, 2**20)

@@ -1,4 +1,4 @@
-"""Site boundaries vetted one by one: polygons, valid, on the National Grid, with ground to them."""
+"""Validates site boundaries one by one: valid polygons on the National Grid, with an area."""
 
 from collections.abc import Callable
 
@@ -35,11 +35,11 @@ def _presence(geometry: shapely.Geometry | None, name: str) -> None:
     if geometry.geom_type not in KINDS and only_polygons(geometry) is not geometry:
         raise BadInput(f"{name}: is a {geometry.geom_type}; Polygon or MultiPolygon is needed")
     if not np.isfinite(shapely.bounds(geometry)).all():
-        raise BadInput(f"{name}: has coordinates that are no numbers")
+        raise BadInput(f"{name}: has coordinates that are not numbers")
 
 
 def _angles(geometries: Geometries, crs: str, label: Label) -> None:
-    """Degrees under a metric system, or metres under degrees: the file lies about itself."""
+    """Degrees with a metric CRS, or metres with a geographic one: the declared CRS is wrong."""
     bounds = shapely.bounds(geometries)
     degrees = (np.abs(bounds[:, [0, 2]]) <= 180).all(axis=1) & (np.abs(bounds[:, [1, 3]]) <= 90).all(axis=1)
     metric = systems.is_metric(crs)
@@ -49,7 +49,7 @@ def _angles(geometries: Geometries, crs: str, label: Label) -> None:
     k = int(wrong[0])
     if metric:
         raise BadInput(f"{label(k)}: the coordinates look like longitude and latitude, but the CRS is metric")
-    raise BadInput(f"{label(k)}: the coordinates are no longitude and latitude, but the CRS says so")
+    raise BadInput(f"{label(k)}: the CRS is geographic, but the coordinates are not longitude and latitude")
 
 
 def _bounds(geometries: Geometries, label: Label) -> None:
@@ -63,7 +63,7 @@ def _bounds(geometries: Geometries, label: Label) -> None:
 
 
 def _repaired(geometries: Geometries, label: Label) -> Geometries:
-    """Self-crossing and self-touching rings made valid; what has no ground left is refused."""
+    """Repairs self-crossing and self-touching rings; a geometry without area is refused."""
     broken = np.flatnonzero(~shapely.is_valid(geometries))
     sound = geometries.copy()
     if len(broken):

@@ -1,4 +1,4 @@
-"""Intersections on all cores: GEOS works outside the interpreter's lock, so threads are enough."""
+"""Intersections on all cores: GEOS releases the interpreter lock, so threads are enough."""
 
 import os
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def _on_cores(
 
 @lru_cache(maxsize=1)
 def _pool(cores: int, process: int) -> "ThreadPoolExecutor":
-    """One pool a process; threads do not survive a fork, so a child makes its own."""
+    """One pool per process; threads do not survive a fork, so a child creates its own."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - one small site needs none
 
     return ThreadPoolExecutor(cores, thread_name_prefix=f"overlap-{process}")

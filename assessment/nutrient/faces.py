@@ -1,4 +1,4 @@
-"""Ground that overlapping polygons share out among themselves, so that each square metre counts once."""
+"""Divides the area of overlapping polygons among them, so that each square metre counts once."""
 
 import numpy as np
 import shapely

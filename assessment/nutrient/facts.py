@@ -1,4 +1,4 @@
-"""What the map says of each site: the part of the work that costs time, done and kept chunk by chunk."""
+"""What the layers say about each site: the expensive part, computed and stored chunk by chunk."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass

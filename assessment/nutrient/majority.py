@@ -1,4 +1,4 @@
-"""The catchment, authority or works that most of a site lies in."""
+"""The catchment, authority or works that covers most of a site."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Majority:
 def majorities(
     shapes: Geometries, areas: Floats, layer: Layer, column: str, *, by_name: bool
 ) -> list[Majority]:
-    """One a shape. `by_name` adds up features of one name; else the single largest feature decides."""
+    """One per shape. `by_name` adds up features of one name; else the single largest feature decides."""
     found = overlaps(shapes, layer)
     names = layer.texts(column)
     rank = _by_name if by_name else _by_row

@@ -1,4 +1,4 @@
-"""Which pieces of a layer lie on which of our shapes, and with how much area: the inner loop of it all."""
+"""Which pieces of a layer overlap which shapes, and by how much: the innermost loop."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ BLOCK = 50_000
 
 @dataclass(frozen=True)
 class Overlaps:
-    """One entry a (shape, piece) that share ground, ordered by shape."""
+    """One entry per overlapping (shape, piece), ordered by shape."""
 
     shape: Ints
     piece: Ints

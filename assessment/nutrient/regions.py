@@ -25,7 +25,7 @@ class Region:
 
 
 def by_feature(shapes: Geometries, areas: Floats, catchments: Layer) -> list[Region]:
-    """One region a (site, catchment feature), as the compatible mode counts them."""
+    """One region per (site, catchment feature), as the compatible mode counts them."""
     names = catchments.texts(NAME)
     return [
         Region(site, names[feature], ground)
@@ -34,7 +34,7 @@ def by_feature(shapes: Geometries, areas: Floats, catchments: Layer) -> list[Reg
 
 
 def by_name(shapes: Geometries, areas: Floats, catchments: Layer) -> list[Region]:
-    """One region a (site, name), and one over all names where a site has several: none counts twice."""
+    """One region per (site, name), and one over all names if a site has several: none counts twice."""
     names = catchments.texts(NAME)
     present = sorted({name or "" for name in names})
     position = {name: k for k, name in enumerate(present)}

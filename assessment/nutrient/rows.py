@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 
 def rows(sites: Sites, facts: Sequence[Facts], lookups: Lookups, job: JobSpec) -> list[Row]:
-    """One row a site that is in scope, in input order."""
+    """One row per site in scope, in input order."""
     codes = [fact.works.name or job.edition.package_plant.code for fact in facts]
     rates_of = _rates(sites, facts, codes, lookups, job)
     made = [

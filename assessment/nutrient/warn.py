@@ -1,4 +1,4 @@
-"""What a reader of a row should know about how it came to be."""
+"""Warnings about how a row was computed."""
 
 from assessment.editions import Edition
 from assessment.nutrient.facts import Facts

@@ -1,6 +1,6 @@
-"""Everything an assessment leaves behind, written to the object store: tables, report, output.json last.
+"""Writes all results of an assessment to the object store: tables, report, output.json last.
 
-output.json tells that the result is complete, so it is written only when all that it names is there.
+output.json marks the result as complete, so it is written after everything that it names.
 """
 
 import tempfile

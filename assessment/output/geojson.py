@@ -14,7 +14,7 @@ DECIMALS = 7
 
 
 def features(table: Table) -> list[dict[str, Any]]:
-    """One a row, each with its ground; coordinates to the centimetre."""
+    """One per row, each with its geometry; coordinates to the centimetre."""
     shapes = json.loads(f"[{','.join(shapely.to_geojson(_rounded(table)).tolist())}]")
     return [
         {

@@ -1,4 +1,4 @@
-"""Results as a GeoPackage in EPSG:27700: a feature layer for what has ground, a plain table for the rest."""
+"""Results as a GeoPackage in EPSG:27700: a feature layer for rows with a geometry, a table for others."""
 
 import sqlite3
 import struct

@@ -1,4 +1,4 @@
-"""What type a column of results has, told by its values."""
+"""The type of a column of results, inferred from its values."""
 
 from collections.abc import Iterable
 from typing import Any, Literal

@@ -11,7 +11,7 @@ def flat(value: Any) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """A cell of a CSV. What a spreadsheet would run as a formula is kept from it by an apostrophe."""
+    """A cell of a CSV. A text that a spreadsheet would execute as a formula gets an apostrophe."""
     if value is None:
         return ""
     text = str(flat(value))

@@ -1,4 +1,4 @@
-"""The report of an assessment: one HTML file that needs nothing else, for a planner to read and keep."""
+"""The report of an assessment: one self-contained HTML file."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

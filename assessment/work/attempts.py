@@ -44,9 +44,9 @@ class Attempts:
 
 
 def used_up(attempt: int, deliveries: int, most: int) -> str | None:
-    """Why a job must not be begun again, or None."""
+    """Why a job must not be started again, or None."""
     if attempt > most:
-        return f"begun {most} times, and the worker died of it each time; needs review"
+        return f"started {most} times, and the worker died each time; needs review"
     if deliveries > BACKSTOP * most:
         return f"delivered {deliveries} times and never finished; needs review"
     return None

@@ -44,5 +44,5 @@ def _chosen(named: "Mapping[str, SqsAction]", queue: str | None, default: str) -
         return next(iter(named.values()), None)
     if not queue:
         told = ", ".join(f"{name} ({action.queue or default})" for name, action in named.items())
-        raise ConfigError(f"several sqs actions, {told}: say which queue by SQS_QUEUE_NAME")
+        raise ConfigError(f"several sqs actions, {told}: choose one with SQS_QUEUE_NAME")
     return next((action for action in named.values() if (action.queue or default) == queue), None)

@@ -1,4 +1,4 @@
-"""What a job is given to work with: the store, word of progress, and chunks that survive it."""
+"""What a job is given: the store, progress reports, and chunks that outlive it."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from assessment.work.wanted import cancelled
 from switchyard.store import Store
 
 LOOK_EVERY = 2.0
-"""Seconds between two looks for a cancel, at least."""
+"""Minimum seconds between two checks for a cancel."""
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Context:
         self._longest_chunk = 0.0
 
     def progress(self, done: float, step: str) -> None:
-        """The job lives and is so far, 0 to 1; ends it here where it should not go on."""
+        """Report progress, 0 to 1; raises StopWork if the job should not continue."""
         now = self.clock()
         self.state.heartbeat = now
         self._expect(done, now - self._began)
@@ -56,7 +56,7 @@ class Context:
         self._chunk_began = self.clock()
 
     def chunk_saved(self) -> None:
-        """Between two chunks: is it wanted, and does the next one fit?"""
+        """Between two chunks: was it canceled, and is there time for the next one?"""
         now = self.clock()
         self.state.heartbeat = now
         self.saved += 1
@@ -87,7 +87,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Chunks in the store, with a word to the context after each."""
+    """Chunks in the store; the context is notified after each."""
 
     kept: StoreChunks
     context: Context

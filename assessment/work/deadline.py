@@ -1,4 +1,4 @@
-"""How long a job may still run here, and whether what comes next fits."""
+"""How long a job may still run here, and whether the next step fits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ SAVING = 30.0
 
 @dataclass
 class Stop:
-    """SIGTERM's word: stop within `grace` seconds."""
+    """Set by SIGTERM: stop within `grace` seconds."""
 
     grace: float
     clock: Callable[[], float]

@@ -1,4 +1,4 @@
-"""What an error of the queue means for the worker: give up, or wait and go on."""
+"""Whether an error of the queue is fatal for the worker, or passes."""
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -8,7 +8,7 @@ from switchyard.process.exit import Exit
 
 
 class FatalQueueError(SwitchyardError):
-    """The queue will not work for us until somebody changes something."""
+    """An error of the queue that does not pass by itself."""
 
     def __init__(self, message: str, exit_with: Exit, *, missing: bool = False) -> None:
         super().__init__(message)
@@ -16,7 +16,7 @@ class FatalQueueError(SwitchyardError):
 
 
 def fatal(error: Exception, doing: str) -> FatalQueueError | None:
-    """The fatal error that it is; None where waiting may help."""
+    """The fatal error; None if waiting may help."""
     meaning = meaning_of(error)
     if meaning is Meaning.CREDENTIALS:
         return FatalQueueError(

@@ -1,4 +1,4 @@
-"""How long a job will take, learnt from the jobs before it."""
+"""Estimates the duration of a job from earlier jobs."""
 
 from collections import defaultdict, deque
 from statistics import quantiles
@@ -17,7 +17,7 @@ class Estimates:
         self._past: dict[str, deque[tuple[float, float]]] = defaultdict(lambda: deque(maxlen=REMEMBERED))
 
     def of(self, kind: str, size: float) -> float:
-        """Seconds that nine of ten such jobs would not have passed."""
+        """Seconds within which nine of ten such jobs would have ended."""
         past = self._past.get(kind)
         if not past:
             return FIRST

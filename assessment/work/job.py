@@ -1,4 +1,4 @@
-"""A job as its message tells it, read as if an enemy had written it."""
+"""A job as described by its message, which is not trusted."""
 
 import json
 import sys
@@ -30,7 +30,7 @@ class Job:
     output: str
     timeout: float | None
     problem: str | None = None
-    """Why it cannot be worked on; it still is reported."""
+    """Why it cannot be processed; this is still reported."""
 
     @property
     def name(self) -> str:
@@ -88,10 +88,10 @@ def _execution(content: Mapping[str, Any]) -> tuple[UUID | None, int | None]:
     try:
         uuid = UUID(content["action_uuid"])
     except (ValueError, AttributeError, TypeError):
-        raise BadInput(f"action_uuid {content['action_uuid']!r:.80} is no uuid") from None
+        raise BadInput(f"action_uuid {content['action_uuid']!r:.80} is not a valid UUID") from None
     run = content.get("run", 1)
     if not isinstance(run, int) or isinstance(run, bool) or not 1 <= run < 2**31:
-        raise BadInput(f"run {run!r:.80} is no number of a run")
+        raise BadInput(f"run {run!r:.80} is not a run number")
     return uuid, run
 
 
@@ -99,7 +99,7 @@ def _timeout(said: object) -> float | None:
     if said is None:
         return None
     if isinstance(said, bool) or not isinstance(said, int | float) or not 0 < said <= sys.float_info.max:
-        raise BadInput(f"timeout_s {said!r:.80} is no number of seconds")
+        raise BadInput(f"timeout_s {said!r:.80} is not a number of seconds")
     return float(said)
 
 

@@ -1,6 +1,6 @@
-"""A small thread beside the work: extends the visibility of the message at hand, and beats for the worker.
+"""A thread beside the work: extends the visibility of the current message, and sends heartbeats.
 
-It stops doing either when the work shows no life (`verdict.overdue`), so that a job that hangs goes to
+It stops both when the work makes no progress (`verdict.overdue`), so that a job that hangs goes to
 another worker. Whoever settles a delivery takes the message from it first: nothing is extended after that.
 """
 
@@ -35,7 +35,7 @@ class Held:
 
 
 class Keeper:
-    """`hanging`: why the work seems to hang. `beat`: say that the worker lives."""
+    """`hanging`: why the work seems to hang. `beat`: sends a heartbeat."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Keeper:
         self._thread.start()
 
     def stop(self) -> None:
-        """No beat after this: whoever hears that the worker has ended shall hear nothing later."""
+        """No heartbeat is sent after this, so that none follows the report that the worker ended."""
         self._over.set()
         if self._thread.is_alive():
             self._thread.join(STOPPING)
@@ -94,10 +94,10 @@ class Keeper:
             self.overrun()
             self._tick(now)
         except FatalQueueError as error:
-            log.error("the message at hand cannot be held", error=str(error))  # noqa: TRY400
+            log.error("the current message cannot be extended any more", error=str(error))  # noqa: TRY400
         except Exception as error:
             if transient(error):
-                log.warning("the message at hand could not be extended", error=str(error))
+                log.warning("the current message could not be extended", error=str(error))
             else:
                 log.exception("unexpected error beside the work")
 
@@ -114,7 +114,7 @@ class Keeper:
 
     def _extend(self, message: Message, hanging: list[str], now: float) -> None:
         if hanging:
-            log.error("the job hangs; its message goes to another worker", reason=", ".join(hanging))
+            log.error("the job hangs; its message will go to another worker", reason=", ".join(hanging))
             self._gave_up = True
             return
         self._extend_at = now + TICK * 4  # where it fails, soon again

@@ -18,14 +18,18 @@ class StateCollector(Collector):
 
     def collect(self) -> Iterable[Metric]:
         state = self._state
-        jobs = CounterMetricFamily(f"{PREFIX}_jobs", "Deliveries by what they came to", labels=["outcome"])
+        jobs = CounterMetricFamily(f"{PREFIX}_jobs", "Deliveries by outcome", labels=["outcome"])
         for outcome in OUTCOMES:
             jobs.add_metric([outcome], getattr(state, outcome))
         yield jobs
         yield CounterMetricFamily(f"{PREFIX}_busy_seconds", "Time spent on jobs", value=state.busy_seconds)
         yield _gauge("status", "-1 error, 0 stopped, 1 running", state.status)
-        yield _gauge("queue_answers", "Whether the last look at the queue was answered", state.queue_answers)
-        yield _gauge("heartbeat_age_seconds", "Since the work last moved", heartbeat_age(state, self._now))
+        yield _gauge("queue_answers", "Whether the last poll of the queue succeeded", state.queue_answers)
+        yield _gauge(
+            "heartbeat_age_seconds",
+            "Seconds since the work last made progress",
+            heartbeat_age(state, self._now),
+        )
         yield _gauge("task_expected_seconds", "The estimate of a long task", state.expected_duration)
 
 

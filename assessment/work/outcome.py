@@ -1,4 +1,4 @@
-"""What one delivery of a job came to: a closed set; each is settled in exactly one way."""
+"""The outcome of one delivery of a job: a closed set; each is settled in exactly one way."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Fatal: the same job never works. It ends, and somebody has to look."""
+    """Fatal: the same job can never succeed. It ends, and needs review."""
 
     error: str
 
@@ -34,7 +34,7 @@ class HandedBack:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """Nobody wants it any more, or its end was told already."""
+    """It was canceled, or its end was reported before."""
 
     reason: str
 

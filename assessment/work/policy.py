@@ -1,4 +1,4 @@
-"""What a workload tells the base: what to do, when to skip, what its errors mean, where a job goes next."""
+"""What a workload defines: what to run, when to skip, what its errors mean, where a job goes next."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ log = get_logger(__name__)
 
 
 def failed(error: Exception) -> Outcome:
-    """Wrong input and a store that refuses never get better; everything else is tried again."""
+    """Bad input and permanent errors of the store are fatal; everything else is retried."""
     if isinstance(error, MemoryError):
         return Failed("not enough memory for this job")
     if not isinstance(error, SwitchyardError):
         log.exception("the job failed unexpectedly")
-        return Failed(f"unexpected {type(error).__name__}; the worker's log has the rest")
+        return Failed(f"unexpected {type(error).__name__}; see the worker's log")
     permanent = isinstance(error, BadInput) or (isinstance(error, StoreError) and not error.transient)
     return Refused(str(error)) if permanent else Failed(str(error))
 

@@ -40,13 +40,13 @@ class WorkQueue:
         return messages[0] if messages else None
 
     def hide(self, message: Message, seconds: int) -> bool:
-        """Nobody else gets it for so long; 0 gives it back. False where it is no longer ours."""
+        """Hide it from other workers for so long; 0 returns it. False if it is no longer ours."""
         longest = int(LONGEST_VISIBILITY - (time.monotonic() - message.received)) - 1
         with _explained(f"hold a message of {self.name}"):
             return _logged(self._queue.hide(message.receipt, max(0, min(seconds, longest))))
 
     def delete(self, message: Message) -> bool:
-        """It is done; False where it had gone to somebody else meanwhile."""
+        """Delete it; False if another worker has received it meanwhile."""
         with _explained(f"delete a message of {self.name}"):
             return _logged(self._queue.delete(message.receipt))
 

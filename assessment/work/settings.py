@@ -1,4 +1,4 @@
-"""The environment of the worker, checked at the start; everything that is wrong is told at once."""
+"""The settings of the worker from the environment; all problems are reported at once."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -71,7 +71,7 @@ class _Reader:
 
 
 def read(environ: Mapping[str, str], fallback: Settings | None = None) -> Settings:
-    """What the environment leaves open comes from `fallback`; a ConfigError lists all that is wrong."""
+    """What the environment does not set comes from `fallback`; a ConfigError lists all problems."""
     base = fallback or Settings()
     env = _Reader(environ)
     settings = Settings(
@@ -103,5 +103,5 @@ def read(environ: Mapping[str, str], fallback: Settings | None = None) -> Settin
 
 
 def _port(env: _Reader, default: int) -> int:
-    """PORT comes before HEALTH_PORT; 0 lets the system choose one, which the log tells."""
+    """PORT takes precedence over HEALTH_PORT; 0 lets the system choose one, which is logged."""
     return env.number(env.number(default, "HEALTH_PORT", int, 0, 65_535), "PORT", int, 0, 65_535)

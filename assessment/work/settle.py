@@ -1,4 +1,4 @@
-"""How an outcome is made to last: the order of the steps is what makes a crash between them harmless."""
+"""Makes an outcome durable: the order of the steps makes a crash between them harmless."""
 
 import json
 from collections.abc import Callable
@@ -45,7 +45,7 @@ class Settler:
                 self._end(message, job, outcome, report)
 
     def _end(self, message: Message, job: Job, outcome: Done | Refused, report: JobReport) -> None:
-        """Told, noted, deleted; whoever sees a note has nothing left to tell."""
+        """Report, note, delete; if there is a note, the end was reported."""
         following = self.workload.hand_over(job, outcome)
         if following is not None:
             self.open_queue(following).send(message.body, job.correlation_id, job.name, f"{job.name}-next")
@@ -61,7 +61,7 @@ class Settler:
         try:
             self.store.put(f"{job.home}/{END}", json.dumps(said).encode())
         except StoreError as error:
-            log.warning("the end was told but could not be noted", error=str(error))
+            log.warning("the end was reported but could not be noted", error=str(error))
 
     def _failed(self, message: Message, job: Job, outcome: Failed, report: JobReport) -> None:
         if self._used_up(job):

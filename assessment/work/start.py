@@ -1,4 +1,4 @@
-"""Puts a worker together and runs it to its end; `work` is the base for any workload."""
+"""Builds a worker and runs it to its end; `work` accepts any workload."""
 
 import time
 

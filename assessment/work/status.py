@@ -1,4 +1,4 @@
-"""What the worker says on the status queue: of a job (started, progress, end), and of itself."""
+"""Status messages of the worker: about a job (started, progress, end), and about itself."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from switchyard.process.log import get_logger
 from switchyard.status import Status
 
 EVERY = 1.0
-"""Seconds between two words of progress, at least."""
+"""Minimum seconds between two progress messages."""
 LONGEST_ERROR = 4000
 
 log = get_logger(__name__)
@@ -29,7 +29,7 @@ def worker_name() -> str:
 
 
 class Reporter:
-    """Sends for one worker; without a status queue it says nothing."""
+    """Sends for one worker; does nothing without a status queue."""
 
     def __init__(self, queue: WorkQueue | None, worker: str, kind: str) -> None:
         self.queue, self.worker, self._kind = queue, worker, kind
@@ -51,7 +51,7 @@ class Reporter:
         self.try_send(body, None, self.worker, f"{self.worker}-{self._said}")
 
     def try_send(self, body: dict[str, Any], correlation_id: str | None, group: str, once: str) -> None:
-        """A message that may be lost: no job fails for want of it."""
+        """A message that may be lost: no job fails because of it."""
         try:
             self.send(body, correlation_id, group, once)
         except FatalQueueError:
@@ -67,7 +67,7 @@ class Reporter:
 
 
 class JobReport:
-    """What is said of one delivery of one job."""
+    """Status messages about one delivery of one job."""
 
     def __init__(self, reporter: Reporter, job: Job, clock: Callable[[], float] = time.monotonic) -> None:
         self._reporter, self._job, self._clock = reporter, job, clock
@@ -88,7 +88,7 @@ class JobReport:
         self._say(Status.BACKOFF, error=reason[:LONGEST_ERROR])
 
     def end(self, outcome: Done | Refused) -> dict[str, Any]:
-        """Told for certain, or an exception: the delivery then is not over. Returns what was told."""
+        """Sent for certain, or an exception, and the delivery continues. Returns what was sent."""
         said = (
             self._body(Status.SUCCESSFUL, progress=1.0, output=outcome.output)
             if isinstance(outcome, Done)

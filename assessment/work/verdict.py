@@ -1,4 +1,4 @@
-"""Whether the worker is well, from the shared state alone."""
+"""Whether the worker is healthy, from the shared state alone."""
 
 from dataclasses import dataclass
 
@@ -30,6 +30,6 @@ def overdue(state: State, limits: Limits, now: float) -> list[str]:
 
 
 def reasons(state: State, limits: Limits, now: float) -> list[str]:
-    """Why it is unavailable; empty where it is well."""
+    """Why it is unavailable; empty if it is healthy."""
     status = state.status
     return ([] if status == RUNNING else [f"status={status}"]) + overdue(state, limits, now)

@@ -1,4 +1,4 @@
-"""Whether a job is still wanted: asked before the work, so that a delivery too many costs nothing."""
+"""Whether a job is still needed: checked before the work, so that a repeated delivery is cheap."""
 
 from assessment.work.job import Job
 from assessment.work.outcome import Done, Skipped
@@ -10,7 +10,7 @@ END = "end.json"
 def unwanted(job: Job, store: Store) -> Done | Skipped | None:
     """What it comes to without any work; None where it has to be done."""
     if store.size(f"{job.home}/{END}") is not None:
-        return Skipped("its end was told already")
+        return Skipped("its end was already reported")
     if cancelled(job, store):
         return Skipped("cancelled")
     output = f"{job.output}/output.json"

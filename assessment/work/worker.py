@@ -1,4 +1,4 @@
-"""The loop: look at the queue, handle what it gives, wait after errors; ends by a signal or a fatal error."""
+"""The main loop: poll the queue, handle the message, wait after errors; ends by a signal or a fatal error."""
 
 import os
 import time
@@ -60,13 +60,15 @@ class Worker:
         if held is None:
             return  # between jobs, or being settled: the loop ends by itself
         with tracing.during(held.job, self.queue.name):
-            log.warning("the job came to no step before the end of the grace; its message is given back")
+            log.warning("the job reached no step before the end of the grace period; its message is returned")
             try:
                 given_back = HandedBack("the worker stops")
                 self.pipeline.settler.settle(held.message, held.job, given_back, held.report)
                 self._leave()
             except Exception:
-                log.exception("the message could not be given back; it comes again after its visibility")
+                log.exception(
+                    "the message could not be returned; it will be redelivered after its visibility timeout"
+                )
             finally:
                 os._exit(Exit.OK)
 
@@ -86,7 +88,7 @@ class Worker:
             if self.settings.status_named or not error.missing:
                 raise
             log.warning(
-                "nothing is told of jobs: set SQS_STATUS_QUEUE_NAME", queue_name=self.reporter.queue.name
+                "no status messages are sent: set SQS_STATUS_QUEUE_NAME", queue_name=self.reporter.queue.name
             )
             self.reporter.queue = None
 
@@ -132,11 +134,11 @@ class Worker:
         try:
             self.reporter.of_itself("ended", self.state)
         except FatalQueueError as error:
-            log.warning("the end of the worker could not be told", error=str(error))
+            log.warning("the end of the worker could not be reported", error=str(error))
         log.info("worker ended", done=self.state.done, failed=self.state.failed)
 
     def _give_up(self, error: FatalQueueError) -> Exit:
-        """Stay until a check has seen the error, so that the platform knows why."""
+        """Stay until a health check has read the error, so that the platform knows the cause."""
         self.state.status = ERROR
         log.critical("fatal error of the queue", error=str(error))
         until = time.monotonic() + self.settings.fatal_hold

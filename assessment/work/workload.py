@@ -51,14 +51,14 @@ class Assessments:
         return Done(done.files[OUTPUT])
 
     def weigh(self, job: Job, store: Store) -> tuple[str, float]:
-        """The bytes of its input say enough of how long it takes."""
+        """The size of the input is a good enough estimate."""
         given = job.content.get("input")
         key = given.get("key") if isinstance(given, dict) else None
         size = store.size(key) if isinstance(key, str) else None
         return str(job.content.get("assessment", "nutrient"))[:20], float(size or len(json.dumps(given)))
 
     def bundle(self, version: str | None) -> Bundle:
-        """The current version, or the one that the job names; a path in a message opens nothing."""
+        """The current version, or the one that the job names; a path in a message is not used."""
         folder = versions.current(self.home) or self.home
         if version is not None and version != folder.name:
             _plain(version, "bundle")
@@ -115,7 +115,7 @@ def _inputs(request: Request, store: Store, stack: ExitStack) -> Inputs:
 
 
 def _local(given: Given, store: Store, stack: ExitStack) -> Path:
-    """A message may name objects of our store, and nothing else of this machine."""
+    """A message may name objects in the store, and nothing else."""
     if given.url is not None:
         given = Given(key=key_in(store, given.url, "the input"))
     return stack.enter_context(fetched(given, store))

@@ -66,7 +66,7 @@ SITES: dict[str, tuple[Make, str]] = {
         lambda _: frame([shapely.box(-1.5, 51, -1.4, 51.1)]),
         "look like longitude and latitude",
     ),
-    "metres as degrees": (lambda _: frame(crs="EPSG:4326"), "no longitude and latitude"),
+    "metres as degrees": (lambda _: frame(crs="EPSG:4326"), "coordinates are not longitude and latitude"),
     "no features": (lambda _: frame([]), "no features"),
 }
 
@@ -96,7 +96,7 @@ def test_files_that_are_no_files_of_sites(tmp_path: Path) -> None:
         ("text", b"hello there", "neither a zipped shapefile"),
         ("wide.json", '{"type": "FeatureCollection"}'.encode("utf-16"), "text in UTF-16"),
         ("cut.json", b'{"type": "FeatureCollection", "features": [', "not JSON"),
-        ("list.json", b"[1, 2]", "no GeoJSON FeatureCollection"),
+        ("list.json", b"[1, 2]", "not a GeoJSON FeatureCollection"),
         (
             "latin.json",
             '{"type": "FeatureCollection", "features": [], "a": "é"}'.encode("latin-1"),
@@ -104,8 +104,8 @@ def test_files_that_are_no_files_of_sites(tmp_path: Path) -> None:
         ),
         ("nan.json", b'{"type": "FeatureCollection", "features": [], "a": NaN}', "NaN"),
         ("deep.json", b'{"a":' * 100_000, "not JSON"),
-        ("half.parquet", b"PAR1 and no more", "not a sound Parquet file"),
-        ("half.gpkg", b"SQLite format 3\0 and no more", "not a sound SQLite file"),
+        ("half.parquet", b"PAR1 and no more", "not a valid Parquet file"),
+        ("half.gpkg", b"SQLite format 3\0 and no more", "not a valid SQLite file"),
     ):
         path = tmp_path / name
         path.write_bytes(content)
@@ -148,8 +148,11 @@ def geojson(path: Path, crs: object = "EPSG:27700", geometry: object = None, **c
         ({}, "the GeoJSON's crs member names no coordinate system"),
         (7, "the GeoJSON's crs member names no coordinate system"),
         ({"properties": "EPSG:27700"}, "the GeoJSON's crs member names no coordinate system"),
-        ('LOCAL_CS["a field",UNIT["metre",1]]', "the coordinate system .* cannot be brought to EPSG:27700"),
-        ("EPSG:5701", "feature 1: coordinates cannot be brought from EPSG:5701 to EPSG:27700"),
+        (
+            'LOCAL_CS["a field",UNIT["metre",1]]',
+            "the coordinate system .* cannot be transformed to EPSG:27700",
+        ),
+        ("EPSG:5701", "feature 1: coordinates cannot be transformed from EPSG:5701 to EPSG:27700"),
     ],
 )
 def test_systems_that_lead_nowhere(tmp_path: Path, crs: object, message: str) -> None:
@@ -172,7 +175,7 @@ def test_numbers_larger_than_any(tmp_path: Path, number: str) -> None:
     refused(path, r"feature 1 \(a\): Dwellings is negative")
     path = geojson(path)
     path.write_text(path.read_text().replace("600100", number))
-    refused(path, r"feature 1.*(coordinates that are no numbers|the geometry cannot be read)")
+    refused(path, r"feature 1.*(coordinates that are not numbers|the geometry cannot be read)")
 
 
 def test_half_of_a_character_is_none(tmp_path: Path) -> None:
@@ -192,7 +195,7 @@ def test_a_sqlite_file_that_is_no_geopackage(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "plain.gpkg") as connection:
         connection.execute("create table t (a)")
     connection.close()
-    refused(tmp_path / "plain.gpkg", "no GeoPackage")
+    refused(tmp_path / "plain.gpkg", "not a GeoPackage")
 
 
 @pytest.mark.parametrize(
@@ -296,7 +299,7 @@ def test_a_coordinate_system_that_nobody_knows(tmp_path: Path) -> None:
 
 
 def test_shapefiles_of_other_shapes(tmp_path: Path) -> None:
-    refused(write(tmp_path / "sites.shp", frame([LINE])), "holds lines")
+    refused(write(tmp_path / "sites.shp", frame([LINE])), "contains lines")
 
 
 @pytest.mark.parametrize("suffix", [".shp", ".dbf"])
@@ -359,7 +362,7 @@ def test_inputs_that_are_not_there_or_too_large(tmp_path: Path) -> None:
     for given_input, source, message in (
         (Given(key="absent"), store, "the input 'absent' is not in the store"),
         (Given(key="sites"), None, "the input is the key 'sites', but no store is configured"),
-        (Given(key="sites"), store, "the input has 1 MiB; at most 1 MiB are taken"),
+        (Given(key="sites"), store, "the input has 1 MiB; at most 1 MiB are accepted"),
     ):
         with pytest.raises(BadInput, match=message), fetched(given_input, source, limit=2**20):
             pass

@@ -52,7 +52,7 @@ def patched(path: Path, head: bytes, at: int, content: bytes) -> Path:
 
 
 def test_a_zip_packed_in_a_rare_way(tmp_path: Path) -> None:
-    refused(renamed(tmp_path, zipfile.ZIP_LZMA), "packs 'sites.cpg' in another way than deflate")
+    refused(renamed(tmp_path, zipfile.ZIP_LZMA), "packs 'sites.cpg' with a method other than deflate")
     refused(patched(renamed(tmp_path), b"PK\x01\x02", 6, b"\xff"), "cannot be read: zip file version")
 
 
@@ -118,7 +118,7 @@ def test_rings_that_are_none(tmp_path: Path) -> None:
     square = anticlockwise(0, 0, 10)
     refused(placed(tmp_path, shp=shp(square[:3])), "feature 1: has a ring of fewer than four points")
     broken = [*square[:2], (math.nan, 3.0), *square[3:]]
-    refused(placed(tmp_path, shp=shp(broken)), "feature 1: has coordinates that are no numbers")
+    refused(placed(tmp_path, shp=shp(broken)), "feature 1: has coordinates that are not numbers")
 
 
 def test_shells_drawn_the_wrong_way_round_are_shells(tmp_path: Path) -> None:
@@ -212,15 +212,15 @@ def geopackage(folder: Path, *statements: str) -> Path:
             ["update gpkg_spatial_ref_sys set organization = 7, definition = 8 where srs_id = 27700"],
             "the coordinate system '8' is not known",
         ),
-        (["update sites set geom = 'POLYGON'"], "feature 1: the geometry is no GeoPackage geometry"),
-        (["update sites set geom = x'4750'"], "feature 1: the geometry is no GeoPackage geometry"),
+        (["update sites set geom = 'POLYGON'"], "feature 1: the geometry is not a GeoPackage geometry"),
+        (["update sites set geom = x'4750'"], "feature 1: the geometry is not a GeoPackage geometry"),
         (
             ["update sites set geom = x'4750002100000000'"],
-            "feature 1: the geometry is of a kind that is not read here",
+            "feature 1: the type of the geometry is not supported",
         ),
         (
             ["update sites set geom = x'4750000f00000000'"],
-            "feature 1: the geometry is of a kind that is not read here",
+            "feature 1: the type of the geometry is not supported",
         ),
         (
             ["insert into sites (geom, id) values (x'475000010000000001', 'b')"],
@@ -299,13 +299,13 @@ def without_code(geo: Metadata) -> Metadata:
         (lambda geo: {**geo, "columns": {"geometry": "WKB"}}, "is Parquet but not GeoParquet"),
         (
             lambda geo: {"primary_column": "shape", "columns": {"shape": geo["columns"]["geometry"]}},
-            "there is no one column 'shape'",
+            "there is not exactly one column 'shape'",
         ),
-        (about(encoding="point"), "the geometry encoding 'point' is not read here; use WKB"),
+        (about(encoding="point"), "the geometry encoding 'point' is not supported; use WKB"),
         (about(crs=None), "declares no coordinate system"),
         (about(crs=["x"]), "the coordinate system .* is not known"),
         (about(crs={"id": 7}), "the coordinate system .* is not known"),
-        (without_crs, "no longitude and latitude, but the CRS says so"),
+        (without_crs, "the CRS is geographic, but the coordinates are not"),
     ],
 )
 def test_hostile_metadata_of_parquet(tmp_path: Path, change: Change, message: str) -> None:
@@ -321,9 +321,9 @@ def test_parquet_without_a_code_for_its_system(tmp_path: Path) -> None:
     [
         ([b"no WKB"], "feature 1: the geometry cannot be read"),
         (["no WKB"], "feature 1: the geometry cannot be read"),
-        ([7], "the column 'geometry' holds no WKB"),
-        ([[1.5, 2.5]], "the column 'geometry' holds no WKB"),
-        (pyarrow.array([b"0123"], pyarrow.binary(4)), "the column 'geometry' holds no WKB"),
+        ([7], "the column 'geometry' does not contain WKB"),
+        ([[1.5, 2.5]], "the column 'geometry' does not contain WKB"),
+        (pyarrow.array([b"0123"], pyarrow.binary(4)), "the column 'geometry' does not contain WKB"),
     ],
 )
 def test_parquet_with_geometry_that_is_none(tmp_path: Path, content: list[Any], message: str) -> None:
@@ -377,7 +377,7 @@ def test_coordinates_that_are_no_numbers(tmp_path: Path) -> None:
     for suffix in ("gpkg", "parquet"):
         refused(
             write(tmp_path / f"sites.{suffix}", frame(odd)),
-            r"feature 1 \(S1\): has coordinates that are no numbers",
+            r"feature 1 \(S1\): has coordinates that are not numbers",
         )
 
 

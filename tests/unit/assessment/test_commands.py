@@ -127,7 +127,7 @@ def test_a_build_says_what_it_made_and_what_to_know(call: Call, tmp_path: Path) 
     version = (tmp_path / "home" / "current").read_text().strip()
     assert built.out.splitlines() == [
         f"built version {version} in home",
-        "warning: lpa_boundaries: 1 features have no ground",
+        "warning: lpa_boundaries: 1 features have no area",
     ]
     assert built.err.splitlines() == [
         "lpa_boundaries: sorting",

@@ -40,9 +40,9 @@ def test_warnings_about_the_lookups(world: World) -> None:
     )
     text = "\n".join(said(odd))
     assert "1 of 2 works codes are not in the lookup: 99" in text
-    assert "the first stands: 7" in text
+    assert "the first is used: 7" in text
     assert "1 of 5 rows have no code" in text
-    assert "Phosphorus_2025_2030 is no number and counts as null: '?'" in text
+    assert "Phosphorus_2025_2030 is not a number and counts as null: '?'" in text
     assert "'Mere' has no row in rates_lookup" in text
 
 
@@ -177,11 +177,9 @@ def test_features_without_ground_are_counted_and_nothing_else_is_no_layer(tmp_pa
     rows = [(point, {"NAME": "a"}), (shapely.Polygon(), {"NAME": "b"}), (box(0, 0, 9, 9), {"NAME": "c"})]
     write_geojson(tmp_path / "lpa_boundaries.geojson", rows)
     made = build(in_folder(tmp_path), tmp_path / "home", lambda _: None)
-    assert [str(finding) for finding in made.findings] == [
-        "warning: lpa_boundaries: 2 features have no ground"
-    ]
+    assert [str(finding) for finding in made.findings] == ["warning: lpa_boundaries: 2 features have no area"]
     write_geojson(tmp_path / "lpa_boundaries.geojson", rows[:2])
-    with pytest.raises(BadInput, match="lpa_boundaries: no feature has any ground"):
+    with pytest.raises(BadInput, match="lpa_boundaries: no feature has any area"):
         build(in_folder(tmp_path), tmp_path / "other", lambda _: None)
 
 
@@ -192,7 +190,7 @@ def test_coefficients_as_text_are_numbers_where_they_are_some(world: World) -> N
         parcels=[(shapes[k], {**values, "lu_curr_n_coeff": said}) for k, said in enumerate(("12.5", "n/a"))]
     )
     assert said(odd) == [
-        "warning: coefficient_layer: lu_curr_n_coeff is no number in 1 of 2 parcels",
+        "warning: coefficient_layer: lu_curr_n_coeff is not a number in 1 of 2 parcels",
     ]
     found = odd.bundle().layer("coefficient_layer").numbers("lu_curr_n_coeff")
     assert float(np.nanmin(found)) == 12.5
@@ -215,16 +213,16 @@ def test_sources_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no layer to build a bundle from"):
         build(Sources(), tmp_path / "home", lambda _: None)
     with pytest.raises(
-        BadInput, match="'ponds' is no layer or table of a bundle; there are coefficient_layer"
+        BadInput, match="'ponds' is not a layer or table of a bundle; known are coefficient_layer"
     ):
         Sources().add("ponds", "ponds.gpkg")
-    with pytest.raises(BadInput, match="nowhere is no folder"):
+    with pytest.raises(BadInput, match="nowhere is not a folder"):
         in_folder(tmp_path / "nowhere")
 
 
 def test_no_bundle(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="holds no reference bundle"):
+    with pytest.raises(BadInput, match="does not contain a reference bundle"):
         open_bundle(tmp_path)
     (tmp_path / "manifest.json").write_text('{"format": 99}')
-    with pytest.raises(BadInput, match="build the bundle anew"):
+    with pytest.raises(BadInput, match="rebuild the bundle"):
         open_bundle(tmp_path)

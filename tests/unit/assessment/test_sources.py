@@ -99,7 +99,10 @@ def test_a_table_inside_a_file_is_named_after_a_colon(tmp_path: Path, inner: str
 def test_a_table_that_is_not_inside_is_said(tmp_path: Path) -> None:
     all_in_one(tmp_path)
     (tmp_path / "rates.csv").write_text("a,b\n1,2\n")
-    whys = {"reference.gpkg": "reference.gpkg has no table none", "rates.csv": "rates.csv is no SQLite file"}
+    whys = {
+        "reference.gpkg": "reference.gpkg has no table none",
+        "rates.csv": "rates.csv is not a SQLite file",
+    }
     for file, why in whys.items():
         sources = Sources()
         sources.add("lpa_boundaries", f"{tmp_path / 'reference.gpkg'}:LPA_BOUNDARIES")

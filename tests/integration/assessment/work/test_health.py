@@ -71,7 +71,7 @@ def test_the_seeds_environment_is_enough(station: Station) -> None:
     uuid = station.send(do="echo")
     until(lambda: station.store.size(f"{station.home(uuid)}/end.json") is not None, 30)
     assert worker.health()[0] == 200
-    assert sum("nothing is told of jobs" in line["event"] for line in worker.lines()) == 1
+    assert sum("no status messages are sent" in line["event"] for line in worker.lines()) == 1
 
 
 def test_a_queue_that_does_not_answer_is_waited_for(station: Station) -> None:

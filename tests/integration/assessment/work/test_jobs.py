@@ -88,7 +88,7 @@ def test_a_job_that_kills_its_worker_ends_instead_of_looping(station: Station) -
     station.spawn(MAX_ATTEMPTS="2")
     end = station.end(uuid)
     assert end["fatal"]
-    assert "begun 2 times" in end["error"]
+    assert "started 2 times" in end["error"]
     assert until(station.empty)
 
 

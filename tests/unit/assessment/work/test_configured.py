@@ -52,7 +52,7 @@ def test_of_several_queues_none_is_guessed(tmp_path: Path) -> None:
         settings_of(configured(tmp_path, SEVERAL), {})
     assert str(refused.value) == (
         "several sqs actions, jobs (q-jobs), more (other), rest (nrf_impact_assessment_queue):"
-        " say which queue by SQS_QUEUE_NAME"
+        " choose one with SQS_QUEUE_NAME"
     )
 
 

@@ -177,7 +177,7 @@ def test_attempts_survive_the_process_and_are_taken_back(store: Store) -> None:
 
 def test_when_attempts_are_used_up() -> None:
     assert used_up(3, 9, 3) is None
-    assert "begun 3 times" in (used_up(4, 4, 3) or "")
+    assert "started 3 times" in (used_up(4, 4, 3) or "")
     assert "delivered 10 times" in (used_up(1, 10, 3) or ""), "the queue's count is the backstop"
 
 

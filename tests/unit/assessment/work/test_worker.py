@@ -110,7 +110,7 @@ def test_an_end_that_cannot_be_noted_was_told_and_is_over(unwritable: Store, log
     assert told(status) == ["SUCCESSFUL"]
     assert queue.calls == [("delete", "m-1")]
     assert made.state.done == 1
-    assert "the end was told but could not be noted" in logged
+    assert "the end was reported but could not be noted" in logged
 
 
 def test_where_attempts_cannot_be_read_the_job_is_tried_again(store: Store, logged: list[str]) -> None:
@@ -260,14 +260,14 @@ def test_the_message_at_hand_is_extended_and_that_of_a_job_that_hangs_is_not(
     made.keeper._hanging = list
     made.keeper.look(100.0)
     assert len(queue.calls) == 2, "it may be another worker's by now"
-    assert logged.count("the job hangs; its message goes to another worker") == 1
+    assert logged.count("the job hangs; its message will go to another worker") == 1
 
 
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (DENIED, "the message at hand cannot be held"),
-        (NO_ANSWER, "the message at hand could not be extended"),
+        (DENIED, "the current message cannot be extended any more"),
+        (NO_ANSWER, "the current message could not be extended"),
         (KeyError("surprise"), "unexpected error beside the work"),
     ],
 )
@@ -335,7 +335,7 @@ def test_a_status_queue_that_is_missing(store: Store, logged: list[str], named: 
     made._open()
     made._open()
     assert made.reporter.queue is None
-    assert logged.count("nothing is told of jobs: set SQS_STATUS_QUEUE_NAME") == 1
+    assert logged.count("no status messages are sent: set SQS_STATUS_QUEUE_NAME") == 1
 
 
 def test_a_fatal_error_ends_the_worker_with_its_code_and_a_word(store: Store, logged: list[str]) -> None:
@@ -347,7 +347,7 @@ def test_a_fatal_error_ends_the_worker_with_its_code_and_a_word(store: Store, lo
     status = Post(send=DENIED)
     made = worker(store, Post(), status)
     assert made.run() is Exit.FAILURE, "what cannot be told is logged"
-    assert logged.count("the end of the worker could not be told") == 1
+    assert logged.count("the end of the worker could not be reported") == 1
     assert worker(store, Post(find=MISSING), None).run() is Exit.CONFIG
 
 
@@ -370,7 +370,7 @@ def test_a_job_that_comes_to_no_step_is_given_back_and_the_process_ends(
     assert queue.calls == [("hide", "m-1", 0)]
     assert Attempts(store, "messages/m-1").count() == 0
     assert told(status) == (["beat", "BACKOFF"] if failing else ["beat", "BACKOFF", "ended"])
-    lost = "the message could not be given back; it comes again after its visibility"
+    lost = "the message could not be returned; it will be redelivered after its visibility timeout"
     assert logged.count(lost) == len(failing)
     made.keeper.look(time.monotonic())
     assert ended == [0], "between jobs the loop ends by itself"
