@@ -72,7 +72,7 @@ format: setup ## let ruff rewrite what it can
 .PHONY: schema
 schema: setup ## write config/schema.json and docs/configuration-reference.md from the models
 	$(BIN)/switchyard schema > config/schema.json
-	$(BIN)/switchyard schema --markdown > docs/configuration-reference.md
+	$(BIN)/python -m tools.reference > docs/configuration-reference.md
 
 .PHONY: test test-all test-parts test-unit test-integration test-acceptance test-cluster test-containers test-moto test-faults \
   test-pythons

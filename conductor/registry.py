@@ -15,7 +15,7 @@ from uuid import UUID
 from conductor.limits.served_name import ServedName
 from conductor.session.session import Session, SessionLost
 from switchyard import __version__
-from switchyard.config.workers import Workers
+from switchyard.config.daemons import Workers
 from switchyard.ledger.queries import query
 from switchyard.process.log import get_logger
 

@@ -70,6 +70,4 @@ def _matchers(pattern: BreakerPattern) -> list[Matcher]:
         matchers.append(by_status(pattern.status))
     if pattern.error is not None:
         matchers.append(by_error(pattern.error))
-    if pattern.quota:
-        matchers.append(by_error("exceeded quota"))
     return matchers

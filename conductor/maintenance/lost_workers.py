@@ -6,7 +6,7 @@ from collections.abc import Callable
 from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.silence import Silence
 from conductor.metrics import ConductorMetrics
-from switchyard.config.workers import Workers
+from switchyard.config.daemons import Workers
 from switchyard.ledger.queries import query
 from switchyard.process.log import get_logger
 

@@ -12,7 +12,7 @@ import psycopg
 from conductor.maintenance.own_session import OwnSession
 from conductor.metrics import ConductorMetrics
 from conductor.session.session import Session
-from switchyard.config.partitions import Partitions
+from switchyard.config.daemons import Partitions
 from switchyard.ledger.queries import query
 from switchyard.process.log import get_logger
 

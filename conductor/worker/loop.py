@@ -16,7 +16,7 @@ from conductor.limits.served_name import ServedName
 from conductor.registry import Registration
 from conductor.session.session import ROUND_TRIP_EVERY, Session
 from conductor.worker.wakeup import Bell, Wakeup
-from switchyard.config.conductor import Conductor
+from switchyard.config.daemons import Conductor
 from switchyard.process.log import get_logger
 
 log = get_logger(__name__)

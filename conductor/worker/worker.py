@@ -16,8 +16,7 @@ from conductor.session.open import open_session
 from conductor.session.session import Session
 from conductor.worker.loop import WorkerLoop
 from switchyard.backoff import Backoff
-from switchyard.config.conductor import Conductor
-from switchyard.config.workers import Workers
+from switchyard.config.daemons import Conductor, Workers
 from switchyard.errors import ConfigError, SwitchyardError
 from switchyard.process.log import get_logger
 

@@ -10,7 +10,7 @@ from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.summary import summary
 from switchyard.config.load import Loaded, inspect
 from switchyard.config.problems import InvalidConfig, Problem
-from switchyard.config.references import unresolved
+from switchyard.config.secrets import unresolved
 from switchyard.process.exit import Exit
 
 

@@ -1,25 +1,17 @@
-"""`switchyard schema`: the JSON Schema of the configuration, for editors."""
+"""`switchyard schema`."""
 
 import json
-from typing import Annotated
-
-import typer
 
 from switchyard.config.published import Schema, installed_schema
-from switchyard.config.reference import reference
 
 
-def schema(
-    markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print a reference for people instead.")
-    ] = False,
-) -> None:
-    """Print the JSON Schema of the configuration, with the types that installed packages bring.
+def schema() -> None:
+    """Print the JSON Schema of the configuration, with the types that installed packages add.
 
     Example: switchyard schema > switchyard.schema.json, and as the first line of switchyard.yaml
     `# yaml-language-server: $schema=switchyard.schema.json`
     """
-    print(reference() if markdown else as_text(installed_schema()), end="")
+    print(as_text(installed_schema()), end="")
 
 
 def as_text(published: Schema) -> str:

@@ -1,4 +1,4 @@
-"""What a configuration serves, on one screen."""
+"""What a configuration serves, on one screen: part of `switchyard check`."""
 
 import shutil
 import sys
@@ -38,14 +38,16 @@ def _actions(config: Config) -> Table:
 
 
 def _limits(action: Action) -> str:
-    said = [f"{action.concurrency} at a time", f"{action.retry.attempts} attempts"]
+    # A dispatch that only hands over ends long before the execution: that many may run, and more.
+    what = "at a time" if action.answers_itself else "dispatches at a time, running ones not limited"
+    limits = [f"{action.concurrency} {what}", f"{action.retry.attempts} attempts"]
     if action.rate is not None:
-        said.append(f"{format_rate(action.rate.limit)} per {action.rate.scope}")
+        limits.append(f"{format_rate(action.rate.limit)} per {action.rate.scope}")
     if action.breaker is not None:
-        said.append("breaker")
+        limits.append("breaker")
     if action.delivery == "at_most_once":
-        said.append("at most once")
-    return ", ".join(said)
+        limits.append("at most once")
+    return ", ".join(limits)
 
 
 def _workflows(config: Config) -> Table:

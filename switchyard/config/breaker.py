@@ -1,6 +1,6 @@
-"""What makes an action name slow down, and how it comes back."""
+"""Which errors slow an action name down, and how it recovers."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -15,19 +15,17 @@ class BreakerPattern(Model):
     status: StatusCodes | None = None
     """HTTP status codes of the answer."""
     error: Regex | None = None
-    """A regular expression that is searched for in the error's message."""
-    quota: Literal[True] | None = None
-    """A Kubernetes quota refused it (403, exceeded quota)."""
+    """A regular expression found in the error's message, like `exceeded quota` of Kubernetes."""
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if self.status is None and self.error is None and self.quota is None:
-            raise ValueError("an empty pattern would match every error: give status, error or quota")
+        if self.status is None and self.error is None:
+            raise ValueError("an empty pattern would match every error: give status or error")
         return self
 
 
 class Breaker(Model):
-    """Each matching error slows the refill of the rate, each success speeds it up again."""
+    """Each matching error slows the rate, or lowers `concurrency` without one; each success reverts it."""
 
     patterns: Annotated[tuple[BreakerPattern, ...], Field(min_length=1)]
     """The errors that slow it down; one match is enough."""

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from switchyard.backends.registry import backend_of, built_in, type_names
 from switchyard.config.action import Action
-from switchyard.config.nearest import nearest
+from switchyard.config.problems import nearest
 
 
 class PluginAction(Action):

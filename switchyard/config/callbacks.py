@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema, model_ser
 from switchyard.config.expressions import JsonPath
 from switchyard.config.model import Model
 from switchyard.config.names import Name
-from switchyard.config.nearest import nearest
+from switchyard.config.problems import nearest
 from switchyard.status import ENDS, Status
 
 UNSUCCESSFUL = frozenset(ENDS - {Status.SUCCESSFUL})

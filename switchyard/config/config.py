@@ -6,15 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from switchyard.config.by_type import AnyAction
-from switchyard.config.caboose import Caboose
-from switchyard.config.conductor import Conductor
+from switchyard.config.daemons import Caboose, Conductor, Logging, Partitions, Workers
 from switchyard.config.database import Database
-from switchyard.config.logging import Logging
 from switchyard.config.model import Model
 from switchyard.config.names import HeaderName, Name, StoreUrl
-from switchyard.config.partitions import Partitions
 from switchyard.config.secrets import Secret
-from switchyard.config.workers import Workers
 from switchyard.config.workflows import Workflow
 
 SHARED = ("store", "correlation_header", "actions", "workflows", "secrets")

@@ -7,11 +7,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from switchyard.config.action import Action
 from switchyard.config.callbacks import Callback
-from switchyard.config.cycles import cycles
-from switchyard.config.nearest import nearest
 from switchyard.config.parts import Parts, WorkflowPart
-from switchyard.config.problems import Path, Problem
+from switchyard.config.problems import Path, Problem, nearest
 from switchyard.config.templates import names_under, parse_template
+
+Edge = tuple[str, int]  # the workflow that is started, and the number of the callback that does it
 
 
 def crosscheck(parts: Parts) -> Iterator[Problem]:
@@ -22,7 +22,7 @@ def crosscheck(parts: Parts) -> Iterator[Problem]:
     for name, workflow in parts.workflows.items():
         if workflow is not None:
             yield from _workflow(("workflows", name), workflow, parts)
-    yield from cycles(parts)
+    yield from _cycles(parts)
     if not parts.actions:
         yield Problem(("actions",), "no action is configured, so nothing is served", warning=True)
 
@@ -33,9 +33,6 @@ def _action(path: Path, action: Action, parts: Parts) -> Iterator[Problem]:
             "its name makes it once: leave delivery out" if action.runs_workflows else "leave delivery out"
         )
         yield Problem((*path, "delivery"), f"at_most_once is for http and noop; for {action.type} {reason}")
-    if action.breaker is not None and action.rate is None:
-        message = "a breaker slows the rate, and there is none: add rate, like {limit: 100/s}"
-        yield Problem((*path, "breaker"), message)
     for inner, text in action.templates():
         yield from _secrets((*path, *inner), text, parts)
     for problem in action.problems():
@@ -112,3 +109,31 @@ def unknown_action(name: str, parts: Parts) -> str:
     """The words for a name that nothing serves."""
     known = f"; there are {', '.join(parts.actions)}" if parts.actions else ""
     return f"there is no action {name!r}{nearest(name, parts.actions) or known}"
+
+
+def _cycles(parts: Parts) -> Iterator[Problem]:
+    """One warning for each callback that closes a circle."""
+    edges = {name: _edges_of(parts, name) for name in parts.workflows}
+    for name, targets in edges.items():
+        for target, number in targets:
+            if name in _reached(edges, target):
+                path = ("workflows", name, "callbacks", number, "workflow")
+                message = f"{target!r} leads back to {name!r}: without a filter this never ends"
+                yield Problem(path, message, warning=True)
+
+
+def _edges_of(parts: Parts, name: str) -> list[Edge]:
+    workflow = parts.workflows[name]
+    callbacks = workflow.callbacks if workflow is not None else ()
+    return [(callback.workflow, number) for number, callback in callbacks if callback.workflow is not None]
+
+
+def _reached(edges: dict[str, list[Edge]], start: str) -> set[str]:
+    reached: set[str] = set()
+    waiting = [start]
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting.extend(target for target, _ in edges.get(name, ()))
+    return reached

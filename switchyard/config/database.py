@@ -8,7 +8,6 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 from switchyard.config.model import Model
 from switchyard.config.secrets import SecretOrText, SecretRef
-from switchyard.config.units import Interval
 
 SCHEMA = "switchyard"
 _PASSWORD = re.compile(r"(?i)://[^/@]*:[^/@]*@|[?&\s]password\s*=|^\s*password\s*=")
@@ -18,7 +17,7 @@ def _no_password(value: SecretRef | str) -> SecretRef | str:
     if isinstance(value, SecretRef):
         return value
     if _PASSWORD.search(value):
-        raise ValueError("a password must not stand in the file: write env:DATABASE_URL or use PGPASSFILE")
+        raise ValueError("the file must not contain a password: write env:DATABASE_URL or use PGPASSFILE")
     if not value.startswith(("postgresql://", "postgres://")) and "=" not in value:
         raise ValueError("a database is written like env:DATABASE_URL or postgresql://host/name")
     return value
@@ -40,11 +39,9 @@ class Database(Model):
     """The one database. What is not given here comes from libpq's own PG* variables."""
 
     url: Annotated[SecretOrText, AfterValidator(_no_password)] | None = None
-    """A reference like env:DATABASE_URL, or an address without a password; without it, PG* alone."""
+    """A reference like env:DATABASE_URL, or an address without a password; by default PG* variables."""
     schema_name: Annotated[str, Field(alias="schema"), AfterValidator(_the_one_schema), _ONE] = SCHEMA
     """The schema of the ledger, always `switchyard`; a second ledger goes into a second database."""
-    connect_timeout: Interval = 10.0
-    """How long one attempt to connect may take."""
 
     def conninfo(self, environ: Mapping[str, str] | None = None) -> str:
         """What psycopg connects to; it may hold a password, so it is for psycopg alone."""

@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from switchyard.config.nearest import nearest
-from switchyard.config.problems import Path, Problem
+from switchyard.config.problems import Path, Problem, nearest
 from switchyard.config.published import WRITTEN, Schema, schema_at
 
 

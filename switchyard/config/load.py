@@ -22,6 +22,7 @@ from switchyard.config.problems import InvalidConfig, Place, Problem
 
 FILE = "switchyard.yaml"
 VARIABLE = "SWITCHYARD_CONFIG"
+EXTENSION = "x-"  # keys of the top level that are only there for anchors
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ def examine(
     if not isinstance(document.data, dict):
         problem = Problem((), "must be a mapping of sections", Place(document.source, 1, 1))
         return None, [*document.problems, problem]
+    document.data = {key: value for key, value in document.data.items() if not key.startswith(EXTENSION)}
     apply_environment(document, environ, Config.model_fields)
     apply_flags(document, flags)
     config, found = _validate(document.data, folder)

@@ -10,8 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from switchyard.config.document import Document
-from switchyard.config.nearest import nearest
-from switchyard.config.problems import Path, Place, Problem
+from switchyard.config.problems import Path, Place, Problem, nearest
 from switchyard.config.secrets import is_reference
 
 PREFIX = "SWITCHYARD_"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from switchyard.errors import ConfigError
 
@@ -59,6 +60,13 @@ def dotted(path: Path) -> str:
     """A path as people write it."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return text.removeprefix(".")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """` (did you mean 'batch'?)`, or nothing where no known word is near."""
+    by_lower = {name.lower(): name for name in known}
+    found = get_close_matches(word.lower()[:100], by_lower, n=1, cutoff=0.6)
+    return f" (did you mean {by_lower[found[0]]!r}?)" if found else ""
 
 
 class InvalidConfig(ConfigError):  # noqa: N818 - named like its siblings in errors.py

@@ -65,7 +65,7 @@ def json_schema() -> Schema:
         definition = schema["$defs"][_definition(name)]
         definition["required"] = ["type", *definition.get("required", [])]
         definition["properties"]["type"].pop("default", None)
-    return {"$schema": DIALECT, **schema, "title": TITLE}
+    return {"$schema": DIALECT, **schema, "title": TITLE, "patternProperties": {"^x-": {}}}
 
 
 def installed_schema() -> Schema:

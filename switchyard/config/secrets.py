@@ -7,13 +7,15 @@ without being repeated.
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, PlainSerializer, PlainValidator, WithJsonSchema
 
+from switchyard.config.problems import Path as KeyPath
+from switchyard.config.problems import Problem
 from switchyard.errors import ConfigError
 from switchyard.process.redact import register_secret
 
@@ -88,3 +90,27 @@ Secret = Annotated[SecretRef, PlainValidator(parse_secret), PlainSerializer(str)
 SecretOrText = Annotated[
     SecretRef | str, PlainValidator(_parse_setting), PlainSerializer(str), WithJsonSchema({"type": "string"})
 ]
+
+
+def references(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, SecretRef]]:
+    """Where each reference is, and what it is."""
+    if isinstance(value, SecretRef):
+        yield path, value
+    elif isinstance(value, BaseModel):
+        for name, field in type(value).model_fields.items():
+            yield from references(getattr(value, name), (*path, field.alias or name))
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from references(item, (*path, key))
+    elif isinstance(value, tuple):
+        for number, item in enumerate(value):
+            yield from references(item, (*path, number))
+
+
+def unresolved(config: BaseModel, environ: Mapping[str, str]) -> Iterator[Problem]:
+    """A warning for each secret that is not there; where the programs run, it may well be."""
+    for path, reference in references(config):
+        try:
+            reference.resolve(environ)
+        except ConfigError as error:
+            yield Problem(path, f"in this environment {error}", warning=True)

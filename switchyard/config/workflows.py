@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
+from pydantic import PlainSerializer, PlainValidator, WithJsonSchema, model_validator
 
 from switchyard.config.callbacks import Callback
 from switchyard.config.manifests import Manifest, ManifestFile
@@ -45,8 +45,6 @@ class Workflow(Model):
     """After so long without an end it is TIMED_OUT, and cancelled at its backend."""
     retry: RetryPolicy = ONCE
     """When a failed execution runs again; attempts are executions, not dispatches."""
-    priority: Annotated[int, Field(ge=-32768, le=32767)] = 100
-    """The priority of submissions that give none; smaller goes first."""
     input_schema: SchemaFile | None = None
     """The JSON Schema that parameters must meet: a path relative to this file, or in place."""
     output_schema: SchemaFile | None = None

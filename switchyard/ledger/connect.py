@@ -61,6 +61,7 @@ def conninfo(url: str, application_name: str, **settings: str) -> str:
     merged: dict[str, Any] = {
         **given,
         **_CLIENT,
+        "connect_timeout": given.get("connect_timeout", _CLIENT["connect_timeout"]),
         "options": options,
         "application_name": application_name[:63],
     }

@@ -12,9 +12,8 @@ from switchyard.config.callbacks import Callback
 from switchyard.config.config import Config
 from switchyard.config.crosscheck import check_callback
 from switchyard.config.explain import explain
-from switchyard.config.nearest import nearest
 from switchyard.config.parts import parts_of
-from switchyard.config.problems import Problem
+from switchyard.config.problems import Problem, nearest
 from switchyard.errors import BadInput
 from switchyard.ledger.jsonb import examine, repaired_text
 from switchyard.submit.submission import Request, Submission

@@ -29,7 +29,7 @@ NEXT = {"name": "next", "action": "run", "workflow": "report", "when": ["SUCCESS
 def settings() -> dict[str, Any]:
     """What does not depend on where things run."""
     return {
-        "database": {"url": "env:DATABASE_URL", "connect_timeout": "3s"},
+        "database": {"url": "env:DATABASE_URL"},
         "conductor": {"poll": "1s", "grace": "10s", "health": {"port": 0}},
         "caboose": {"poll": "500ms", "grace": "10s", "health": {"port": 0}},
         # Losing workers is what this is for: no name is to be paused for it.

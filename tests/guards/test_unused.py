@@ -20,7 +20,7 @@ NAMES = [
 EXCEPTIONS = {
     "switchyard/backends/*/backend.py": "*",  # found by entry point
     "switchyard/cli/*.py": "*",  # commands, imported by name when they are called
-    "switchyard/config/database.py": ["schema_name", "connect_timeout"],
+    "switchyard/config/database.py": ["schema_name"],
     "switchyard/embedded/__init__.py": ["tcp_url"],
     "switchyard/handlers.py": ["dispatched"],
     "switchyard/process/redact.py": ["forget_secrets"],

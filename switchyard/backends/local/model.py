@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from switchyard.backends.local.command import Command, split_command
 from switchyard.config.action import Action
-from switchyard.config.command import Command, split_command
 from switchyard.config.model import Model
 from switchyard.config.names import EnvName, LocalPath
 from switchyard.config.secrets import SecretOrText

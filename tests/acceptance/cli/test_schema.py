@@ -11,9 +11,3 @@ def test_the_schema(tmp_path: Path) -> None:
     done = switchyard("schema", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout == (ROOT / "config" / "schema.json").read_text()
-
-
-def test_the_reference(tmp_path: Path) -> None:
-    done = switchyard("schema", "--markdown", cwd=tmp_path)
-    assert done.returncode == 0
-    assert done.stdout == (ROOT / "docs" / "configuration-reference.md").read_text()

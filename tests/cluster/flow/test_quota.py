@@ -53,7 +53,7 @@ def test_all_finish_and_few_are_refused(yards: Yards, argo: Argo, namespace: str
             FLOWS,
             kubeconfig=between.kubeconfig(tmp_path, cluster.admin_token),
             rate={"limit": "50/s", "burst": 20},
-            breaker={"patterns": [{"quota": True}]},
+            breaker={"patterns": [{"error": "exceeded quota"}]},
         )
         for _ in range(MANY):
             yard.submit("good")

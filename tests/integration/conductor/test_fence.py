@@ -11,7 +11,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from conductor.session.open import open_session, refuse_pooling
 from conductor.session.session import ANSWER_WITHIN, SessionLost
 from switchyard.backoff import Backoff
-from switchyard.config.workers import Workers
+from switchyard.config.daemons import Workers
 from switchyard.errors import NotDirect
 from switchyard.handlers import Success
 from tests.integration.conductor.yard import NAME, Script, Yard, ended_once, eventually

@@ -16,7 +16,7 @@ from psycopg import sql
 from conductor.dispatch.threads import LEAST, ThreadsPerName, serving
 from conductor.outcomes import write
 from conductor.session.session import ANSWER_WITHIN, Session
-from switchyard.config.workers import Workers
+from switchyard.config.daemons import Workers
 from switchyard.handlers import Success
 from switchyard.ledger.connect import connect, connect_sync
 from tests.integration.conductor.test_batches import Batches

@@ -13,8 +13,7 @@ from conductor.maintenance.partitions import PartitionCare
 from conductor.maintenance.queue_depth import QueueDepth
 from conductor.maintenance.unknown_names import UnknownNames
 from switchyard.config.config import Config
-from switchyard.config.partitions import Partitions
-from switchyard.config.workers import Workers
+from switchyard.config.daemons import Partitions, Workers
 from switchyard.handlers import Outcome, Retry, Success
 from switchyard.process import tracing
 from tests.integration.conductor.yard import NAME, Script, Yard, eventually

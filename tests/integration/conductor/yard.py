@@ -14,8 +14,7 @@ from conductor.registry import Identity
 from conductor.worker.worker import Worker, WorkerContext
 from switchyard.backends.noop.handler import NoopHandler
 from switchyard.backends.noop.model import NoopAction
-from switchyard.config.conductor import Conductor
-from switchyard.config.workers import Workers
+from switchyard.config.daemons import Conductor, Workers
 from switchyard.handlers import Handler, HandlerContext, Outcome, Success, Work
 from tests.parts.database import Database
 

@@ -24,9 +24,9 @@ def served(**action: object) -> ServedName:
         ({"status": 503}, Retry("busy", detail={"status": 500}), False),
         ({"error": "(?i)too many"}, Failed("Too many requests"), True),
         ({"error": "(?i)too many"}, Failed("not found"), False),
-        ({"quota": True}, QUOTA, True),
-        ({"quota": True}, Failed("cannot create resource", {"status": 403}), False),
-        ({"quota": True, "status": 429}, QUOTA, False),
+        ({"error": "exceeded quota"}, QUOTA, True),
+        ({"error": "exceeded quota"}, Failed("cannot create resource", {"status": 403}), False),
+        ({"error": "exceeded quota", "status": 429}, QUOTA, False),
     ],
 )
 def test_a_breaker_hears_what_its_pattern_names(
@@ -38,7 +38,7 @@ def test_a_breaker_hears_what_its_pattern_names(
 
 
 def test_without_a_rate_the_breaker_narrows_the_slots_and_leaves_one() -> None:
-    made = served(breaker={"patterns": [{"quota": True}]})
+    made = served(breaker={"patterns": [{"error": "exceeded quota"}]})
     assert made.slots(10) == 10
     for slots in (5, 2, 1, 1):
         made.observe(QUOTA)
@@ -51,7 +51,7 @@ def test_without_a_rate_the_breaker_narrows_the_slots_and_leaves_one() -> None:
 
 
 def test_with_a_rate_the_slots_stay_and_the_refill_is_slowed() -> None:
-    made = served(breaker={"patterns": [{"quota": True}]}, rate={"limit": "10/s"})
+    made = served(breaker={"patterns": [{"error": "exceeded quota"}]}, rate={"limit": "10/s"})
     made.observe(QUOTA)
     assert made.slots(10) == 10
     assert made.state()["breaker_factor"] == 0.5

@@ -110,10 +110,9 @@ def test_at_most_once_is_for_http_and_noop() -> None:
     assert problems(text) == []
 
 
-def test_a_breaker_needs_a_rate_to_slow() -> None:
-    (problem,) = problems("actions: {a: {type: noop, breaker: {patterns: [{quota: true}]}}}")
-    assert problem.dotted == "actions.a.breaker"
-    assert "add rate" in problem.message
+def test_a_breaker_needs_no_rate() -> None:
+    """Conductor lowers the number of dispatches in flight instead."""
+    assert problems("actions: {a: {type: noop, breaker: {patterns: [{status: 429}]}}}") == []
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ HTTP = "actions:\n  w:\n    type: http\n    request: {url: 'https://a.example'}\
         ),
         ("database: {schema_name: a}", "1:12", "database.schema_name", "did you mean 'schema'?"),
         (HTTP + "    rate: {limit: x}", "5:12", "actions.w.rate.limit", "a rate is written like"),
-        ("actions: {a: {type: 5}}", "1:11", "actions.a", "type is missing: it is one of http"),
+        ("actions: {a: {type: 5}}", "1:11", "actions.a", "type is missing: it is one of argo"),
         (
             "actions: {s: {type: sqs, status_queue: s, endpoint: 'ftp://h'}}",
             "1:43",
@@ -302,3 +302,15 @@ def test_what_python_built_is_taken_as_it_is() -> None:
     assert (workflow.input_schema, workflow.manifest) == (schema, manifest)
     assert str(config.secrets["s"]) == "env:TOKEN"
     assert action.default_template is None
+
+
+def test_newuser_33_keys_for_anchors_are_allowed_at_the_top() -> None:
+    text = """
+        x-retry: &retry {attempts: 3}
+        actions: {a: {type: noop, retry: *retry}, b: {type: noop, retry: {<<: *retry, base: 2s}}}
+    """
+    config = read(text)
+    assert (config.actions["a"].retry.attempts, config.actions["b"].retry.base) == (3, 2.0)
+    assert [problem.dotted for problem in problems("actions: {a: {type: noop, x-retry: 1}}")] == [
+        "actions.a.x-retry"
+    ]

@@ -12,8 +12,8 @@ from switchyard.backends.registry import built_in
 from switchyard.cli.schema import as_text
 from switchyard.config import load
 from switchyard.config.published import json_schema
-from switchyard.config.reference import reference
 from tests.unit.config.reading import problems
+from tools.reference import reference
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = ROOT / "config" / "switchyard.yaml"

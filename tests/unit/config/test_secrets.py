@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from switchyard.config import SecretRef
-from switchyard.config.references import references, unresolved
-from switchyard.config.secrets import parse_secret
+from switchyard.config.secrets import parse_secret, references, unresolved
 from switchyard.errors import ConfigError
 from tests.unit.config.reading import problems, read
 

@@ -1,7 +1,8 @@
-"""The reference of every key, as Markdown, made from the JSON Schema and so from the models."""
+"""docs/configuration-reference.md, made from the JSON Schema of the configuration: see `make schema`."""
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -133,3 +134,7 @@ def _range(value: Schema) -> str:
     low = value.get("minimum", value.get("exclusiveMinimum"))
     high = value.get("maximum", value.get("exclusiveMaximum"))
     return f", {low} to {high}" if low is not None and high is not None else ""
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())
