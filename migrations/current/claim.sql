@@ -185,26 +185,6 @@ language sql volatile as $$
 $$;
 comment on function switchyard.unlock is 'Gives locks back; the number that were really held.';
 
--- Which of those rows could be written without waiting: a lock on the thread or on its place in the yard is what an event
--- has to wait for. The locks that this takes to find out end with the statement.
-create or replace function switchyard.free_rows(p_uuids uuid[]) returns uuid[]
-language sql volatile security definer set search_path = switchyard, pg_temp as $$
-  with t as materialized (
-    select t.action_uuid from switchyard.thread t where t.action_uuid = any (p_uuids) for update skip locked
-  ), y as materialized (
-    select y.action_uuid from switchyard.yard y where y.action_uuid = any (p_uuids) for update skip locked
-  ), gone as (
-    select g.action_uuid from unnest(p_uuids) as g (action_uuid)
-    where not exists (select from switchyard.thread x where x.action_uuid = g.action_uuid)
-  )
-  select coalesce(array_agg(f.action_uuid), '{}') from (
-    select t.action_uuid from t
-    where t.action_uuid in (select y.action_uuid from y)
-      or not exists (select from switchyard.yard x where x.action_uuid = t.action_uuid)
-    union all select gone.action_uuid from gone) as f
-$$;
-comment on function switchyard.free_rows is 'Those of the actions whose rows nobody else holds a lock on.';
-
 -- Retention may drop an action that is in flight, once it was cancelled; and a partition dropped beside a retrigger
 -- leaves a place in the yard without a thread, which every claim would find again.
 create or replace function switchyard.forget_gone(p_uuids uuid[]) returns uuid[]

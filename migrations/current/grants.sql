@@ -46,7 +46,7 @@ grant usage on sequence switchyard.event_id to switchyard_worker, switchyard_adm
 grant insert, update, delete on switchyard.worker, switchyard.route to switchyard_worker, switchyard_admin;
 grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.claim_one(text, uuid),
   switchyard.describe(uuid[]), switchyard.claim_orphans(text, integer, uuid[]), switchyard.unlock(bigint[]),
-  switchyard.free_rows(uuid[]), switchyard.forget_gone(uuid[]),
+  switchyard.forget_gone(uuid[]),
   switchyard.ring(text[], uuid), switchyard.callbacks_made(uuid, integer), switchyard.lock_free_threads(uuid[]),
   switchyard.notice_over(text, text, text),
   switchyard.register_worker(text, text, text, text, integer, text, text, integer), switchyard.mark_lost(uuid[], timestamptz[]),

@@ -40,8 +40,10 @@ select coalesce(array_agg(y.action_uuid), '{}')
 from unnest(%(uuids)s::uuid[], %(runs)s::integer[], %(attempts)s::integer[]) as r (action_uuid, run, attempt)
 join switchyard.yard y using (action_uuid, run, attempt) where y.status = 'RUNNING';
 
--- free_rows: those whose rows nobody else holds now, found without waiting
-select switchyard.free_rows(%(uuids)s);
+-- free_rows: those whose rows nobody else holds now, found without waiting; what is gone is held by nobody
+select array(select f from switchyard.lock_free_threads(%(uuids)s) as f) || array(
+  select u from unnest(%(uuids)s::uuid[]) as u
+  where not exists (select from switchyard.thread t where t.action_uuid = u));
 
 -- forget_gone: those whose threads no longer exist; what is left of them in the yard is deleted
 select switchyard.forget_gone(%(uuids)s);
