@@ -6,6 +6,8 @@ MAKEFLAGS += --no-print-directory
 .NOTPARALLEL:
 # Spawned commands would otherwise compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
+# uv brings certificates of its own; behind a proxy only the machine's store has the right ones.
+export UV_SYSTEM_CERTS ?= true
 
 PYTHON ?= python3
 UV_VERSION := 0.13.7
