@@ -1,5 +1,6 @@
 """Waiting for something to become true, with a deadline instead of a sleep that guesses."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -16,3 +17,12 @@ def until(predicate: Callable[[], T], seconds: float = 10.0, every: float = 0.02
             return value
         assert time.monotonic() < deadline, f"not true within {seconds} s: {predicate}"
         time.sleep(every)
+
+
+async def eventually(predicate: Callable[[], T], seconds: float = 10.0, every: float = 0.02) -> T:
+    """The same, without holding up the event loop."""
+    deadline = time.monotonic() + seconds
+    while not (value := predicate()):
+        assert time.monotonic() < deadline, f"not true within {seconds} s: {predicate}"
+        await asyncio.sleep(every)
+    return value

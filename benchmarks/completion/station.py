@@ -7,10 +7,10 @@ from pathlib import Path
 from types import TracebackType
 
 import psycopg
-import yaml
 
 from switchyard.backends.argo.lease import Lease
 from switchyard.backends.kubernetes.client import Cluster
+from tests.deployment import configuration
 from tests.parts.kubernetes import Cluster as Part
 from tests.parts.process import Process
 
@@ -25,8 +25,6 @@ class Station:
         file = folder / f"{namespace}.yaml"
         place = {"namespace": namespace, "kubeconfig": str(part.kubeconfig)}
         content = {
-            "database": {"url": "env:DATABASE_URL"},
-            "store": (folder / "store").as_uri(),
             "caboose": {"health": {"port": None}},
             "actions": {
                 "argo": {"type": "argo", **place, "lease": {"duration": "10m"}},
@@ -36,7 +34,7 @@ class Station:
                 "job": {"action": "argo", "template": "t", "callbacks": [{"name": "done", "action": "hook"}]}
             },
         }
-        file.write_text(yaml.safe_dump(content))
+        configuration.write(file, content)
         self._url, self._cluster, self._namespace = url, cluster, namespace
         self._lease = Lease(cluster, namespace, LEASE, "benchmark", duration=3600)
         self._caboose = Process(

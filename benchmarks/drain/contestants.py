@@ -14,6 +14,7 @@ import psycopg
 
 from benchmarks.peers import install
 from switchyard.ledger import migrate
+from tests.deployment import configuration
 
 ALIVE: LiteralString = "select count(*) from switchyard.worker where ended_at is null and lost_at is null"
 
@@ -105,12 +106,8 @@ class Switchyard:
 
     def start(self, url: str, processes: int) -> None:
         file = Path(tempfile.mkdtemp(prefix="switchyard-bench-")) / "switchyard.yaml"
-        file.write_text(
-            "database: {url: env:DATABASE_URL}\n"
-            f"store: file://{file.parent}/store\n"
-            f"conductor: {{batch: {self.batch}, workers: {self.workers}, health: {{port: null}}}}\n"
-            "actions: {noop: {type: noop}}\n"
-        )
+        conductor = {"batch": self.batch, "workers": self.workers, "health": {"port": None}}
+        configuration.write(file, {"conductor": conductor, "actions": {"noop": {"type": "noop"}}})
         command: list[str | Path] = [Path(sys.executable).parent / "conductor", "run", "-c", file]
         environment = {**os.environ, "DATABASE_URL": url}
         self.running = [

@@ -28,7 +28,6 @@ from typing import Any
 
 import psutil
 import psycopg
-import yaml
 from psycopg.types.json import Jsonb
 
 from benchmarks import effort
@@ -37,6 +36,7 @@ from benchmarks.http.webhook import CORRELATION, ENVIRONMENT, PARAMETERS, action
 from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server
 from switchyard.ledger import migrate
+from tests.deployment import configuration
 
 SUBMIT = (
     "insert into switchyard.action (action_name, parameters, correlation_id)"
@@ -52,11 +52,9 @@ RATE, EFFORT = "deliveries/s", "us/delivery"
 CHART = "Signed webhooks a second, beside a bare aiohttp loop"
 
 
-def config(url: str, folder: Path, in_flight: int) -> dict[str, Any]:
+def config(url: str, in_flight: int) -> dict[str, Any]:
     """As a deployment would have it."""
     return {
-        "database": {"url": "env:DATABASE_URL"},
-        "store": f"file://{folder}/store",
         "conductor": {"health": {"port": None}},
         "secrets": {"partner": "env:BENCH_PARTNER"},
         "actions": {"webhook": {"type": "http", **action(url, in_flight)}},
@@ -109,7 +107,7 @@ def conducting(url: str, in_flight: int) -> Iterator[Conducting]:
         database = fresh(on)
         migrate.upgrade(database)
         file = Path(folder) / "switchyard.yaml"
-        file.write_text(yaml.safe_dump(config(url, Path(folder), in_flight)))
+        configuration.write(file, config(url, in_flight))
         environ = {**os.environ, **ENVIRONMENT, "DATABASE_URL": database}
         command: list[str | Path] = [Path(sys.executable).parent / "conductor", "run", "-c", file]
         process = subprocess.Popen(command, env=environ, stderr=subprocess.DEVNULL)

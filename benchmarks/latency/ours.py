@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
-import yaml
 
 from benchmarks.latency import noting
 from switchyard.ledger import migrate
+from tests.deployment import configuration
 
 ROOT = Path(__file__).parent.parent.parent
 ARMED = (
@@ -30,12 +30,10 @@ def conducting(url: str, kind: str, folder: Path) -> Iterator[None]:
     noting.installed(folder)
     file = folder / "switchyard.yaml"
     config = {
-        "database": {"url": "env:DATABASE_URL"},
-        "store": f"file://{folder}/store",
         "conductor": {"health": {"port": None}},
         "actions": {"noted": {"type": kind}},
     }
-    file.write_text(yaml.safe_dump(config))
+    configuration.write(file, config)
     environ = {
         **os.environ,
         "DATABASE_URL": url,

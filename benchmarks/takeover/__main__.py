@@ -14,6 +14,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from benchmarks.server import fresh, server
 from conductor.worker.wakeup import NAP
 from switchyard.ledger import migrate
 from tests.acceptance.conductor.counting import Counting, counting
-from tests.acceptance.conductor.program import Conductor, Fleet, fleet_of
+from tests.deployment.deployment import Deployment
+from tests.deployment.program import Program
 from tests.parts.database import Database
 from tests.waiting import until
 
@@ -53,8 +55,8 @@ def config(counts: Counting, claims: int) -> dict[str, Any]:
 class Pair:
     """Two conductors, of which one is killed, and replaced, again and again."""
 
-    def __init__(self, fleet: Fleet, counts: Counting, claims: int) -> None:
-        self._fleet = fleet
+    def __init__(self, deployment: Deployment, counts: Counting, claims: int) -> None:
+        self._deployment = deployment
         self._counts = counts
         self._claims = claims
         self._members = [self._one_more(), self._one_more()]
@@ -65,33 +67,33 @@ class Pair:
         claims = self._claims
         self._counts.gate.clear()
         before = len(self._counts.times)
-        other.signal(signal.SIGSTOP)
-        self._fleet.database.execute(SUBMIT, claims)
+        other.send(signal.SIGSTOP)
+        self._deployment.database.execute(SUBMIT, claims)
         until(lambda: len(self._counts.times) == before + claims)
-        other.signal(signal.SIGCONT)
+        other.send(signal.SIGCONT)
         time.sleep(ASLEEP_AFTER + random.uniform(0, NAP))  # at any moment of its sleep
         assert (self._armed() == other.pid) == armed, "the bell changed hands"
         began = time.monotonic()
         victim.kill()
         until(lambda: len(self._counts.times) == before + 2 * claims, 30)
         self._counts.gate.set()
-        until(lambda: self._fleet.database.execute(OPEN) == [(0,)], 30)
+        until(lambda: self._deployment.database.execute(OPEN) == [(0,)], 30)
         self._members = [other, self._one_more()]
         return [at - began for at in self._counts.times[before + claims :]]
 
-    def _roles(self, *, other_armed: bool) -> tuple[Conductor, Conductor]:
+    def _roles(self, *, other_armed: bool) -> tuple[Program, Program]:
         pids = [member.pid for member in self._members]
-        until(lambda: self._fleet.database.execute(SERVING, pids) == [(2,)], 60)
+        until(lambda: self._deployment.database.execute(SERVING, pids) == [(2,)], 60)
         until(lambda: self._armed() in pids, 30)
         time.sleep(ASLEEP_AFTER)  # stopped in the look that follows the arming, it would hold what it found
         first, second = self._members
         return (first, second) if (self._armed() == second.pid) == other_armed else (second, first)
 
-    def _one_more(self) -> Conductor:
-        return self._fleet.add(config(self._counts, self._claims))
+    def _one_more(self) -> Program:
+        return self._deployment.add_conductor(config(self._counts, self._claims))
 
     def _armed(self) -> int | None:
-        return next((pid for (pid,) in self._fleet.database.execute(ARMED)), None)
+        return next((pid for (pid,) in self._deployment.database.execute(ARMED)), None)
 
 
 def tell(kind: str, last: Sequence[float]) -> list[Figure]:
@@ -120,8 +122,8 @@ def main() -> None:
     with server() as on, counting() as counts, tempfile.TemporaryDirectory() as folder:
         url = fresh(on)
         migrate.upgrade(url)
-        with fleet_of(Path(folder), Database("bench", url)) as fleet:
-            pair = Pair(fleet, counts, options.claims)
+        with closing(Deployment(Database("bench", url), Path(folder))) as deployment:
+            pair = Pair(deployment, counts, options.claims)
             for _ in range(options.kills):
                 for kind, seconds in last.items():
                     seconds.append(max(pair.kill(armed=kind == "peer armed")))

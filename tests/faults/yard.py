@@ -6,10 +6,9 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import yaml
-
 from switchyard.ledger import migrate
 from switchyard.store import Store, open_store
+from tests.deployment import configuration
 from tests.faults import flows, works
 from tests.faults.cluster import Flows
 from tests.faults.jobs import Jobs
@@ -60,8 +59,7 @@ class Yard:
         for part in self._around():
             self.works += part.works()
         self.config = self._configuration()
-        self.file = folder / "switchyard.yaml"
-        self.file.write_text(yaml.safe_dump(self.config))
+        self.file = configuration.write(folder / "switchyard.yaml", self.config)
         self.programs: dict[str, Program] = {}
         self.remembered: dict[str, list[MessageTypeDef]] = {"work": [], "status": []}
 

@@ -24,9 +24,9 @@ def begin_session() -> None:
             shutil.rmtree(folder, ignore_errors=True)  # another session may be at it
 
 
-def new(name: str) -> Path:
+def new(name: str, folder: Path | None = None) -> Path:
     """A log file for a part that is about to start."""
-    folder = FOLDER / str(os.getpid())
+    folder = folder or FOLDER / str(os.getpid())
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{next(_number):03}-{name}.log"
     path.touch()

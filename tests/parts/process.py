@@ -22,13 +22,14 @@ class Process:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         user: str | None = None,
+        logs_in: Path | None = None,
     ) -> None:
         self.name = name
         self.argv = [str(word) for word in argv]
         self.env = env
         self.cwd = cwd
         self.user = user
-        self.log = logs.new(name)
+        self.log = logs.new(name, logs_in)
         self._child: subprocess.Popen[bytes] | None = None
 
     @property
@@ -58,6 +59,17 @@ class Process:
                 start_new_session=True,  # Ctrl-C is for pytest, which then stops its parts in order
             )
         guardian.watch("pid", self._child.pid)
+
+    def send(self, number: signal.Signals) -> None:
+        """A signal to it alone."""
+        os.kill(self.pid, number)
+
+    def wait(self, seconds: float = 30) -> int:
+        """Wait until it has ended; its exit code."""
+        assert self._child is not None, f"{self.name} is not running"
+        code = self._child.wait(seconds)
+        guardian.release("pid", self._child.pid)
+        return code
 
     def stop(self, sign: signal.Signals = signal.SIGTERM, seconds: float = 60) -> int | None:
         """Ask it to end; one that does not is killed. Its exit code, where it ran."""

@@ -12,19 +12,13 @@ from typing import Any
 
 import pytest
 
+from tests.deployment import configuration
 from tests.parts.database import Database
 
-CONFIG = """
-database: {{url: env:DATABASE_URL}}
-store: file://{folder}/store
-actions:
-  noop: {{type: noop}}
-  other: {{type: noop}}
-workflows:
-  sums:
-    action: noop
-    input_schema: sums.json
-"""
+CONFIG = {
+    "actions": {"noop": {"type": "noop"}, "other": {"type": "noop"}},
+    "workflows": {"sums": {"action": "noop", "input_schema": "sums.json"}},
+}
 SCHEMA = {"type": "object", "required": ["terms"], "properties": {"terms": {"type": "array"}}}
 
 
@@ -84,6 +78,6 @@ class Switchyard:
 
 @pytest.fixture
 def switchyard(tmp_path: Path, database: Database) -> Switchyard:
-    (tmp_path / "switchyard.yaml").write_text(CONFIG.format(folder=tmp_path))
+    configuration.write(tmp_path / "switchyard.yaml", CONFIG)
     (tmp_path / "sums.json").write_text(json.dumps(SCHEMA))
     return Switchyard(tmp_path, database)

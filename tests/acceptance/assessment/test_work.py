@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from assessment.spec import CHUNK
-from tests.integration.assessment.work.station import Station, uuid7
+from tests.integration.assessment.work.station import Station
 from tests.parts.aws import AwsPart
+from tests.uuids import uuid7
 from tests.waiting import until
 
 WORK = ("-m", "assessment", "work")
@@ -58,7 +59,7 @@ def test_jobs_of_every_form_are_assessed(station: Station, region: Path) -> None
 
 def _as_conductor_points_to_it(station: Station) -> str:
     """What has no place in a message is in the execution's input.json, and the message says so."""
-    uuid = uuid7()
+    uuid = str(uuid7())
     home = station.home(uuid)
     request = {"input": {"key": "uploads/sites.geojson"}, "formats": ["geojson"]}
     station.store.put(f"{home}/input.json", json.dumps(request).encode())

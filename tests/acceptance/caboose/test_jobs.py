@@ -20,11 +20,10 @@ import pytest
 
 from switchyard.store import open_store
 from tests.acceptance.caboose.conftest import Stations
-from tests.acceptance.caboose.station import Station, stop
+from tests.acceptance.caboose.station import Station
 from tests.integration.assessment.work.station import Station as Workshop
 from tests.integration.assessment.work.station import Worker
 from tests.parts.aws import AwsPart
-from tests.parts.ports import free_port
 from tests.waiting import until
 
 JOBS = int(os.environ.get("SWITCHYARD_STORM_JOBS", "40"))
@@ -83,7 +82,7 @@ def station(stations: Stations, workshop: Workshop, environ: dict[str, str]) -> 
         environ=environ,
         store=workshop.store.url,
         actions={"run": sqs, "hook": {"type": "noop"}},
-        conductor={"poll": "500ms", "health": {"port": free_port()}},
+        conductor={"poll": "500ms"},
         # Killing is what this test does: it must not pause the names.
         workers={"beat": "1s", "lost_after": "10s", "min_lost": 1_000_000},
     )
@@ -97,8 +96,8 @@ def test_every_job_ends_once_whatever_is_killed(station: Station, workshop: Work
     crew = Crew(station, workshop, region, chance)
     crew.start()
     began = time.monotonic()
-    while crew.killed.total() < KILLS or open_(station):
-        assert time.monotonic() - began < 400, f"{open_(station)} are open after {crew.killed}"
+    while crew.killed.total() < KILLS or station.ledger.open():
+        assert time.monotonic() - began < 400, f"{station.ledger.open()} are open after {crew.killed}"
         time.sleep(chance.uniform(0.1, 0.6))  # not a wait for anything: the moment of the kill is the test
         if crew.killed.total() < KILLS:
             crew.strike()
@@ -116,7 +115,7 @@ class Crew:
     def __init__(self, station: Station, workshop: Workshop, region: Path, chance: random.Random) -> None:
         self._station, self._workshop, self._chance = station, workshop, chance
         self._settings = {**PATIENT, "SWITCHYARD_BUNDLE": str(region / "bundle")}
-        self._conductor = station.conductor()
+        self._conductor = station.program("conductor")
         self._workers = [workshop.spawn(*WORK, **self._settings) for _ in range(2)]
         self.killed: Counter[str] = Counter()
 
@@ -132,15 +131,12 @@ class Crew:
             if self._workers[place].health()[0] != 0:
                 self._workers[place] = self._workshop.replace(self._workers[place], *WORK, **self._settings)
                 self.killed[victim] += 1
-        elif self._is_up(victim):
-            program = self._conductor if victim == "conductor" else self._station.caboose
+            return
+        program = self._conductor if victim == "conductor" else self._station.caboose
+        if program.get("/livez")[0] == 200:
             program.kill()
             program.start()
             self.killed[victim] += 1
-
-    def _is_up(self, program: str) -> bool:
-        port = self._station.port if program == "caboose" else self._station.config.conductor.health.port
-        return self._station.get("/livez", port)[0] == 200
 
     def _healthy(self, worker: Worker) -> bool:
         return worker.health()[0] == 200
@@ -151,9 +147,9 @@ class Crew:
             until(partial(self._healthy, worker), 30)
             worker.terminate()
             assert worker.process.wait(30) == 0
-        until(lambda: self._station.get("/readyz")[0] == 200, 30)
-        assert stop(self._station.caboose) == 0
-        assert stop(self._conductor) == 0
+        until(lambda: self._station.caboose.get("/readyz")[0] == 200, 30)
+        assert self._station.caboose.stop() == 0
+        assert self._conductor.stop() == 0
 
 
 def submitted(station: Station, region: Path, chance: random.Random) -> Iterator[tuple[UUID, str]]:
@@ -172,14 +168,6 @@ def submitted(station: Station, region: Path, chance: random.Random) -> Iterator
         else:
             few = {**sites, "features": chance.sample(sites["features"], 3)}
             yield station.submit("assess", assessment="nutrient", input={"geojson": few}), "SUCCESSFUL"
-
-
-def open_(station: Station) -> int:
-    """How many actions of any kind have not ended, or have callbacks to come."""
-    ((count,),) = station.database.execute(
-        "select count(*) from switchyard.thread where ended_at is null or callbacks_due"
-    )
-    return int(count)
 
 
 def judge(station: Station, expected: Mapping[UUID, str]) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.acceptance.caboose.conftest import Stations
-from tests.acceptance.caboose.station import stop
 from tests.waiting import until
 
 # Every start leaves a line, so that a second one cannot hide.
@@ -41,7 +40,7 @@ def test_the_line_under_kills_starts_nothing_twice_and_loses_nothing(
 ) -> None:
     starts = tmp_path / "starts"
     station = stations(flows(starts), conductor={"poll": "500ms", "health": {"port": None}})
-    conductor = station.conductor()
+    conductor = station.program("conductor")
     chance = random.Random(11)
     try:
         conductor.start()
@@ -61,8 +60,8 @@ def test_the_line_under_kills_starts_nothing_twice_and_loses_nothing(
     finally:
         conductor.kill()
     _check(station, Counter(starts.read_text().split("\n")[:-1]), lost)
-    until(lambda: station.get("/readyz")[0] == 200, 30)
-    assert stop(station.caboose) == 0
+    until(lambda: station.caboose.get("/readyz")[0] == 200, 30)
+    assert station.caboose.stop() == 0
 
 
 def _submit_with_a_callback_to_nobody(station: Any) -> str:

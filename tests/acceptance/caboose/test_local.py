@@ -1,13 +1,12 @@
 """Local processes from hand-over to callback, with a spawned caboose that is stopped, killed and doubled."""
 
 import random
-import signal
 import sys
 import time
 from typing import Any
 
 from tests.acceptance.caboose.conftest import Stations
-from tests.acceptance.caboose.station import Station, stop
+from tests.acceptance.caboose.station import Station
 from tests.waiting import until
 
 WRITE = (
@@ -31,17 +30,17 @@ FLOWS: dict[str, Any] = {
 def test_from_hand_over_to_callback_and_a_clean_stop(stations: Stations) -> None:
     station = stations(FLOWS)
     station.caboose.start()
-    until(lambda: station.get("/readyz")[0] == 200, 30)
+    until(lambda: station.caboose.get("/readyz")[0] == 200, 30)
     good, bad = station.submit("work", n=7), station.submit("work", n=8, code=65)
     station.hand_over(good, bad)
-    until(lambda: station.statuses(good, bad) == ["SUCCESSFUL", "FAILED"], 30)
+    until(lambda: station.ledger.statuses(good, bad) == ["SUCCESSFUL", "FAILED"], 30)
     until(lambda: station.executions() == [], 10)
     assert _callbacks(station) == [(str(good), 7), (str(bad), 8)]
-    assert station.get("/livez")[0] == 200
-    metrics = station.get("/metrics")[1].decode()
+    assert station.caboose.get("/livez")[0] == 200
+    metrics = station.caboose.get("/metrics")[1]
     assert 'switchyard_caboose_ends_total{source="local' in metrics
     assert station.database.execute("select state from switchyard.fleet") == [("running",)]
-    assert stop(station.caboose) == 0
+    assert station.caboose.stop() == 0
     assert station.database.execute("select state from switchyard.fleet") == [("ended",)]
 
 
@@ -61,15 +60,15 @@ def test_killed_at_random_it_loses_nothing_and_doubles_nothing(stations: Station
         else:
             station.caboose.kill()
             station.caboose.start()
-    until(lambda: set(station.statuses(*uuids)) == {"SUCCESSFUL"}, 60)
+    until(lambda: set(station.ledger.statuses(*uuids)) == {"SUCCESSFUL"}, 60)
     until(lambda: station.executions() == [], 20)
     assert sorted(n for _, n in _callbacks(station)) == list(range(40))
     (ends,) = station.database.execute(
         "select count(*) filter (where not ignored), count(*) from switchyard.event where status = 'SUCCESSFUL'"
     )
     assert ends == (40, 40), "no end was written twice, not even in vain"
-    until(lambda: station.get("/readyz")[0] == 200, 30)
-    assert stop(station.caboose) == 0
+    until(lambda: station.caboose.get("/readyz")[0] == 200, 30)
+    assert station.caboose.stop() == 0
     until(
         lambda: (
             station.database.execute("select count(*) from pg_locks where locktype = 'advisory'") == [(0,)]
@@ -82,10 +81,10 @@ def test_a_cancel_rings_and_the_process_is_stopped(stations: Stations) -> None:
     uuid = station.submit("sleep")
     station.hand_over(uuid)
     station.caboose.start()
-    until(lambda: station.statuses(uuid) == ["RUNNING"], 30)
+    until(lambda: station.ledger.statuses(uuid) == ["RUNNING"], 30)
     station.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
     until(lambda: station.executions() == [], 30)
-    assert station.statuses(uuid) == ["CANCELED"]
+    assert station.ledger.statuses(uuid) == ["CANCELED"]
     assert len(_callbacks(station)) == 1
     archive = station.store.get(f"executions/{uuid}/r1/workflow.json")
     assert b'"reason": "stopped"' in archive
@@ -96,25 +95,21 @@ def test_a_workflow_that_stays_too_long_times_out_and_is_stopped(stations: Stati
     uuid = station.submit("short")
     station.hand_over(uuid)
     station.caboose.start()
-    until(lambda: station.statuses(uuid) == ["TIMED_OUT"], 30)
+    until(lambda: station.ledger.statuses(uuid) == ["TIMED_OUT"], 30)
     until(lambda: station.executions() == [], 30)
 
 
 def test_two_cabooses_share_the_work(stations: Stations) -> None:
     station = stations(FLOWS, caboose={"poll": "200ms", "health": {"port": None}})
-    shares = [station.another("--shard", f"{index}/2") for index in range(2)]
-    try:
-        for share in shares:
-            share.start()
-        uuids = [station.submit("work", n=n) for n in range(10)]
-        station.hand_over(*uuids)
-        until(lambda: set(station.statuses(*uuids)) == {"SUCCESSFUL"}, 30)
-        until(lambda: station.executions() == [], 10)
-        assert len(_callbacks(station)) == 10
-        assert [stop(share) for share in shares] == [0, 0]
-    finally:
-        for share in shares:
-            share.stop(signal.SIGKILL)
+    shares = [station.program("caboose", "--shard", f"{index}/2") for index in range(2)]
+    for share in shares:
+        share.start()
+    uuids = [station.submit("work", n=n) for n in range(10)]
+    station.hand_over(*uuids)
+    until(lambda: set(station.ledger.statuses(*uuids)) == {"SUCCESSFUL"}, 30)
+    until(lambda: station.executions() == [], 10)
+    assert len(_callbacks(station)) == 10
+    assert [share.stop() for share in shares] == [0, 0]
 
 
 def _callbacks(station: Station) -> list[tuple[str, Any]]:

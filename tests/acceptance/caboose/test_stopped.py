@@ -3,7 +3,6 @@
 import json
 
 from tests.acceptance.caboose.conftest import Stations
-from tests.acceptance.caboose.station import stop
 from tests.parts.aws import AwsPart
 from tests.parts.proxy import Proxy
 from tests.waiting import until
@@ -38,7 +37,7 @@ def test_one_that_is_stopped_in_mid_forget_keeps_no_lock_once_it_is_lost(
         with station.database.connect() as conductor:
             conductor.execute("select pg_advisory_lock(switchyard.uuid_lock(%s))", [uuid])
             station.caboose.start()
-            until(lambda: station.statuses(uuid) == ["SUCCESSFUL"], 30)
+            until(lambda: station.ledger.statuses(uuid) == ["SUCCESSFUL"], 30)
             proxy.silence()
         until(lambda: execute(LOCKED) == [(1,)], 30)  # it forgets, and its acknowledgement is not answered
         station.caboose.pause()
@@ -50,14 +49,14 @@ def test_one_that_is_stopped_in_mid_forget_keeps_no_lock_once_it_is_lost(
         until(lambda: execute(LOCKED) == [(0,)])
         station.caboose.resume()
         proxy.resume()
-        until(lambda: station.get("/readyz")[0] == 200, 60)
+        until(lambda: station.caboose.get("/readyz")[0] == 200, 60)
         until(lambda: _left(elasticmq, status) == 0, 60)
         until(lambda: execute("select state from switchyard.fleet") == [("running",)], 30)
         assert execute("select status::text from switchyard.event order by event_id") == [
             ("QUEUED",),
             ("SUCCESSFUL",),
         ]
-        assert stop(station.caboose) == 0
+        assert station.caboose.stop() == 0
 
 
 def _left(part: AwsPart, queue: str) -> int:

@@ -1,19 +1,20 @@
 """Spawned conductors, and a server that counts what they send."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.acceptance.conductor.counting import Counting, counting
-from tests.acceptance.conductor.program import Fleet, fleet_of
+from tests.deployment.deployment import Deployment
 from tests.parts.database import Database
 
 
 @pytest.fixture
-def fleet(tmp_path: Path, database: Database) -> Iterator[Fleet]:
-    """Conductors of this test's own database."""
-    with fleet_of(tmp_path, database) as made:
+def deployment(tmp_path: Path, database: Database) -> Iterator[Deployment]:
+    """On this test's own database; nothing runs yet."""
+    with closing(Deployment(database, tmp_path)) as made:
         yield made
 
 

@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 
 from switchyard.ledger import migrate
 from tests.acceptance.conductor.counting import Counting
-from tests.acceptance.conductor.program import Fleet, fleet_of
+from tests.deployment.deployment import Deployment
 from tests.parts.database import Database
 from tests.parts.postgres import Server
 from tests.waiting import until
@@ -59,14 +60,16 @@ def rows(database: Database, statement: Any) -> list[tuple[Any, ...]]:
     return until(tried, 60)[0]
 
 
-def strike(fleet: Fleet, server: Server, chance: random.Random, settings: dict[str, Any], blow: int) -> None:
+def strike(
+    deployment: Deployment, server: Server, chance: random.Random, settings: dict[str, Any], blow: int
+) -> None:
     """A process dies and is replaced; now and then backends end, and once the server restarts."""
-    victim = chance.choice([member for member in fleet.members if member.running()])
+    victim = chance.choice([member for member in deployment.programs if member.running()])
     victim.kill()
-    fleet.add(settings)
+    deployment.add_conductor(settings)
     if blow % 3 == 1:
         rows(
-            fleet.database,
+            deployment.database,
             "select count(pg_terminate_backend(pid)) from pg_stat_activity"
             " where application_name like 'conductor %%'",
         )
@@ -80,23 +83,23 @@ def test_every_action_ends_once_whatever_dies(own_postgres: Server, tmp_path: Pa
     migrate.upgrade(own_postgres.url())
     database = Database("postgres", own_postgres.url())
     settings, chance = config(counts), random.Random(20261116)
-    with fleet_of(tmp_path, database) as fleet:
+    with closing(Deployment(database, tmp_path)) as deployment:
         for _ in range(PROCESSES):
-            fleet.add(settings)
-        fleet.registered(PROCESSES * 3)
+            deployment.add_conductor(settings)
+        deployment.registered(PROCESSES * 3)
         names = "array['often', 'once', 'drill']"
         deadline, blow = time.monotonic() + SECONDS, 0
         while time.monotonic() < deadline:
             share = max(1, int(ACTIONS / SECONDS / 3))
             submit = "insert into switchyard.action (action_name) select n from unnest(%s) as n, generate_series(1, %s)"
             rows(database, (submit % (names, share)).encode())  # our own words, no input
-            strike(fleet, own_postgres, chance, settings, blow)
+            strike(deployment, own_postgres, chance, settings, blow)
             blow += 1
             time.sleep(1)  # not a wait for anything: the pace of the blows
         until(lambda: rows(database, "select count(*) from switchyard.yard") == [(0,)], 300)
-        for member in fleet.members:
+        for member in deployment.programs:
             if member.running():
-                member.signal(signal.SIGTERM)
+                member.send(signal.SIGTERM)
                 # One that was still starting had no handler for the signal yet.
                 assert member.wait(60) == 0 or not member.said("serving")
     check(database, counts)

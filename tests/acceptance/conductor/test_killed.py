@@ -9,7 +9,6 @@ are looked at while the conductor waits, so that it is sure where it dies.
 import os
 import signal
 import socket
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,8 +21,9 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from conductor.dispatch.pipeline import ORPHANED
-from tests.acceptance.conductor.program import COMMAND, Conductor
 from tests.acceptance.conductor.tripwire import Tripwire, When
+from tests.deployment.deployment import Deployment
+from tests.deployment.program import Program
 from tests.parts.database import Database
 from tests.waiting import until
 
@@ -166,7 +166,7 @@ class Scene:
         self.seen: tuple[str, bool, int] | None = None
         self._uuid: UUID | None = None
         self._calls_before = 0
-        self._first: Conductor | None = None
+        self._first: Program | None = None
         self._struck = threading.Event()
 
     @property
@@ -189,7 +189,7 @@ class Scene:
                 wire.about = NOBODY if step.at == "answer" else b""
                 stack.enter_context(wire)
                 database = Database(database.name, _through(wire.port, database))
-            first = self._first = Conductor(self._folder, database, 1, self._config)
+            first = self._first = Deployment(database, self._folder, self._config).program("conductor")
             first.start()
             stack.callback(first.kill)
             if step.at == "answer":
@@ -219,10 +219,8 @@ class Scene:
     def follow(self) -> None:
         """The death frees the lock; then another conductor does what there is left to do."""
         until(lambda: self._database.execute(LOCKS) == [(0,)])
-        assert self._first is not None
-        command: list[str | Path] = [COMMAND, "once", "-c", self._first.file]
-        environ = {**os.environ, "DATABASE_URL": self._database.url}
-        done = subprocess.run(command, env=environ, capture_output=True, check=False, timeout=60)
+        follower = Deployment(self._database, self._folder, self._config)
+        done = follower.run("conductor", "once", "-c", follower.file)
         assert done.returncode == 0, done.stderr
 
     def outcome(self) -> tuple[str, bool, str | None]:

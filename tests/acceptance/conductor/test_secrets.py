@@ -4,18 +4,14 @@ The partner says back everything that it was told, as careless servers do in the
 """
 
 import base64
-import os
-import signal
-import subprocess
 import threading
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from tests.acceptance.conductor.program import COMMAND, Fleet
+from tests.deployment.deployment import Deployment
 from tests.parts import leaks
 from tests.waiting import until
 
@@ -81,28 +77,25 @@ def config(port: int) -> dict[str, Any]:
     }
 
 
-def test_no_log_event_archive_metric_or_command_shows_one(fleet: Fleet, tmp_path: Path) -> None:
-    os.environ.update(TOKEN=TOKEN, PARTNER=PARTNER, SIGNING=SIGNING)
-    try:
-        with echoing() as echo:
-            member = fleet.add(config(echo.port))
-            fleet.registered(2)
-            insert = "insert into switchyard.action (action_name) values ('webhook'), ('nowhere') returning action_uuid"
-            uuids = [row[0] for row in fleet.database.execute(insert)]
-            until(lambda: fleet.database.execute("select count(*) from switchyard.yard") == [(0,)], 30)
-            metrics = urllib.request.urlopen(member.health() + "/metrics", timeout=5).read().decode()
-            shown = [
-                subprocess.run(
-                    [COMMAND.with_name("switchyard"), *words, "-c", member.file],
-                    env=member.environ, capture_output=True, text=True, check=False, timeout=60,
-                )
-                for words in (["show", str(uuids[0])], ["events", str(uuids[0]), "--json"], ["inbox"], ["workers"])
-            ]  # fmt: skip
-            member.signal(signal.SIGTERM)
-            assert member.wait() == 0
-    finally:
-        for name in ("TOKEN", "PARTNER", "SIGNING"):
-            del os.environ[name]
+def test_no_log_event_archive_metric_or_command_shows_one(deployment: Deployment, tmp_path: Path) -> None:
+    deployment.environ.update(TOKEN=TOKEN, PARTNER=PARTNER, SIGNING=SIGNING)
+    with echoing() as echo:
+        member = deployment.add_conductor(config(echo.port))
+        deployment.registered(2)
+        uuids = [*deployment.ledger.insert("webhook"), *deployment.ledger.insert("nowhere")]
+        until(lambda: deployment.ledger.open() == 0, 30)
+        member.health()
+        metrics = member.get("/metrics")[1]
+        shown = [
+            deployment.run("switchyard", *words, "-c", deployment.file)
+            for words in (
+                ["show", str(uuids[0])],
+                ["events", str(uuids[0]), "--json"],
+                ["inbox"],
+                ["workers"],
+            )
+        ]
+        assert member.stop() == 0
     [told] = echo.told
     assert PARTNER in told, "the partner gets the secret"
     assert leaks.leak([PARTNER], [("", told)]) is not None, "the search finds it"
@@ -110,6 +103,6 @@ def test_no_log_event_archive_metric_or_command_shows_one(fleet: Fleet, tmp_path
     assert [one.returncode for one in shown] == [0] * 4, [one.stderr for one in shown]
     assert "answered 400" in shown[0].stdout
     texts = [("/metrics", metrics), *((str(one.args), one.stdout + one.stderr) for one in shown)]
-    texts += [*leaks.files(tmp_path), *leaks.ledger(fleet.database)]
+    texts += [*leaks.files(tmp_path), *leaks.ledger(deployment.database)]
     assert len(list((tmp_path / "store").rglob("*.jsonl"))) == 2, "both transcripts are among them"
     assert leaks.leak(SECRETS, texts) is None

@@ -1,17 +1,13 @@
 """Submit, claim, dispatch and outcome are one trace, although two programs write it."""
 
 import json
-import os
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from switchyard.process.otel import span_id, trace_id
 from tests.acceptance.conductor.counting import Counting
-from tests.acceptance.conductor.program import COMMAND, write
-from tests.parts.database import Database
+from tests.deployment.deployment import Deployment
 
 
 def spans_in(text: str) -> Iterator[dict[str, Any]]:
@@ -23,23 +19,18 @@ def spans_in(text: str) -> Iterator[dict[str, Any]]:
         at = text.find("{", end)
 
 
-def test_one_trace_from_the_command_to_the_outcome(
-    tmp_path: Path, database: Database, counts: Counting
-) -> None:
-    file = tmp_path / "switchyard.yaml"
+def test_one_trace_from_the_command_to_the_outcome(deployment: Deployment, counts: Counting) -> None:
     webhook = {"type": "http", "request": {"url": counts.url}, "allow_networks": ["127.0.0.0/8"]}
-    write(file, tmp_path, {"actions": {"webhook": webhook}})
-    environ = {**os.environ, "DATABASE_URL": database.url, "OTEL_TRACES_EXPORTER": "console"}
+    deployment.configure({"actions": {"webhook": webhook}})
 
-    def ran(*command: str | Path) -> str:
-        done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=60)
+    def ran(program: str, *words: str) -> str:
+        done = deployment.run(program, *words, "-c", deployment.file, OTEL_TRACES_EXPORTER="console")
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    program = COMMAND.with_name("switchyard")
-    said = ran(program, "submit", "webhook", "-c", file, "--correlation-id", "order 17")
-    done = ran(COMMAND, "once", "-c", file)
-    [(uuid,)] = database.execute("select action_uuid from switchyard.action")
+    said = ran("switchyard", "submit", "webhook", "--correlation-id", "order 17")
+    done = ran("conductor", "once")
+    [(uuid,)] = deployment.database.execute("select action_uuid from switchyard.action")
     spans = {span["name"]: span for text in (said, done) for span in spans_in(text)}
     assert set(spans) == {"submit", "claim", "dispatch", "outcome"}
     assert isinstance(uuid, UUID)

@@ -14,11 +14,12 @@ from switchyard.backends.argo.resume.handler import ArgoResumeHandler
 from switchyard.backends.argo.resume.model import ArgoResumeAction
 from switchyard.handlers import Failed, HandlerContext, Invalid, Retry, Success
 from tests.cluster.argo.dispatching import work
-from tests.cluster.argo.watching import eventually, submit
+from tests.cluster.argo.watching import submit
 from tests.cluster.flow.flows import APPROVAL
 from tests.cluster.interceptor import Fault, Interceptor
 from tests.parts.argo import Argo
 from tests.parts.kubernetes import Cluster
+from tests.waiting import eventually
 
 APPROVE = {"node": "displayName=approve", "outputs": {"answer": "yes"}}
 
@@ -50,7 +51,7 @@ def call(workflow: object, **parameters: Any) -> Any:
 async def waiting(argo: Argo, namespace: str) -> UUID:
     """A workflow of ours that waits at `approve`."""
     uuid = submit(argo.cluster, namespace, APPROVAL)
-    await eventually(lambda: "approve" in names(argo, namespace, uuid))
+    await eventually(lambda: "approve" in names(argo, namespace, uuid), 30)
     return uuid
 
 

@@ -12,10 +12,11 @@ from switchyard.backends.argo.resource import workflows
 from switchyard.errors import Transient
 from switchyard.execution import Shard, name_of
 from switchyard.status import Status
-from tests.cluster.argo.watching import Listener, eventually, listening, local_store, source, submit
+from tests.cluster.argo.watching import Listener, listening, local_store, source, submit
 from tests.parts.argo import Argo
 from tests.parts.kubernetes import Cluster
 from tests.parts.node import Node
+from tests.waiting import eventually
 
 
 def single(template: dict[str, Any], **spec: Any) -> dict[str, Any]:
@@ -192,7 +193,7 @@ async def test_two_shards_see_each_its_own(argo: Argo, namespace: str, tmp_path:
 async def test_a_missing_namespace_is_an_empty_one(argo: Argo, tmp_path: Path) -> None:
     quiet = source(argo.cluster.kubeconfig, "no-such-namespace", local_store(tmp_path))
     async with listening(quiet) as listener:
-        await eventually(lambda: quiet.present(uuid4(), 1) is False)
+        await eventually(lambda: quiet.present(uuid4(), 1) is False, 30)
         assert listener.heard == []
 
 

@@ -9,10 +9,11 @@ import pytest
 from switchyard.backends.argo.resource import workflows
 from switchyard.status import Status
 from tests.cluster.argo.test_source import AT_ONCE, WAIT, single
-from tests.cluster.argo.watching import Listener, eventually, listening, local_store, source, submit
+from tests.cluster.argo.watching import Listener, listening, local_store, source, submit
 from tests.parts.argo import Argo
 from tests.parts.kubernetes import Cluster
 from tests.parts.proxy import Proxy
+from tests.waiting import eventually
 
 
 @pytest.fixture
@@ -68,4 +69,4 @@ async def test_an_api_server_that_comes_back_is_watched_again(
     await asyncio.to_thread(kubernetes.restart)
     await listener.source.stop_execution(uuid, 1, "test")
     await listener.until(uuid, Status.CANCELED, 120)
-    await eventually(lambda: listener.source.present(uuid, 1))
+    await eventually(lambda: listener.source.present(uuid, 1), 30)

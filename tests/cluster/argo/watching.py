@@ -2,10 +2,9 @@
 
 import asyncio
 import contextlib
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID, uuid4
 
 from switchyard.backends.argo.lease import Lease
@@ -26,8 +25,7 @@ from switchyard.sources import Observation
 from switchyard.status import Status
 from switchyard.store import Store, open_store
 from tests.parts.kubernetes import Cluster
-
-T = TypeVar("T")
+from tests.waiting import eventually
 
 
 class Listener:
@@ -98,15 +96,6 @@ def submit(cluster: Cluster, namespace: str, spec: dict[str, Any], *, run: int =
     body = {"apiVersion": API, "kind": "Workflow", "metadata": metadata, "spec": spec}
     cluster.api.create(workflows(namespace), body)
     return uuid
-
-
-async def eventually(predicate: Callable[[], T], seconds: float = 30, every: float = 0.05) -> T:
-    """The predicate's first true value, without holding up the loop."""
-    deadline = time.monotonic() + seconds
-    while not (value := predicate()):
-        assert time.monotonic() < deadline, f"not true within {seconds} s"
-        await asyncio.sleep(every)
-    return value
 
 
 def local_store(folder: Path) -> Store:

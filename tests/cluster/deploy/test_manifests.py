@@ -156,9 +156,9 @@ def run_all(yard: Yard) -> None:
     approval, cancelled = yard.submit("approval"), yard.submit("terminated")
     ends = {yard.submit("quick"): "SUCCESSFUL", approval: "SUCCESSFUL", cancelled: "CANCELED"}
     ends[yard.submit("waker", waiting=str(approval))] = "SUCCESSFUL"
-    until(lambda: yard.status(cancelled) == "RUNNING", 60, every=0.2)
+    until(lambda: yard.ledger.status(cancelled) == "RUNNING", 60, every=0.2)
     yard.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", cancelled)
-    until(lambda: {u: yard.status(u) for u in ends} == ends, 60, every=0.2)
+    until(lambda: {u: yard.ledger.status(u) for u in ends} == ends, 60, every=0.2)
     until(lambda: yard.in_cluster() == [], 60, every=0.2)
     lease = yard.cluster.api.get(
         "/apis/coordination.k8s.io/v1/namespaces/workflows/leases/switchyard-caboose"

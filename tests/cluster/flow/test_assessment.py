@@ -53,8 +53,8 @@ def test_an_assessment_is_computed_archived_called_back_and_deleted(
     good = yard.submit("assess", input={"url": (sample / "sites.geojson").as_uri()})
     bad = yard.submit("assess", input={"url": (tmp_path / "bad.geojson").as_uri()})
     flaky = yard.submit("flaky")
-    until(lambda: yard.open() == 0, 150, every=0.3)
-    threads = yard.threads()
+    until(lambda: yard.ledger.open() == 0, 150, every=0.3)
+    threads = yard.ledger.threads()
     assert {u: threads[u][0] for u in (good, bad, flaky)} == {
         good: "SUCCESSFUL",
         bad: "FAILED",
@@ -62,7 +62,7 @@ def test_an_assessment_is_computed_archived_called_back_and_deleted(
     }, threads
     output = json.loads(yard.store.get(f"executions/{good}/r1/output.json"))
     assert output["summary"]["sites"] > 0
-    callbacks = yard.callbacks()
+    callbacks = yard.ledger.callbacks()
     assert callbacks[good, "total"] == ("SUCCESSFUL", {"n": output["summary"]["n_total"]})
     assert callbacks[bad, "done"] == ("SUCCESSFUL", {"status": "FAILED"})
     assert yard.archived(good)["status"]["phase"] == "Succeeded"

@@ -83,8 +83,8 @@ def test_a_failure_and_a_success_are_archived_in_the_bucket(yard: Yard, s3: AwsP
     s3.s3().put_object(Bucket=bucket, Key=f"logs/{bad}/main.log", Body=b"its last words\n")
     yard.cluster.api.create(workflows(yard.namespace), body)
     yard.caboose.start()
-    until(lambda: yard.status(bad) == "FAILED" and yard.in_cluster() == [], 60)
-    assert yard.threads() == {
+    until(lambda: yard.ledger.status(bad) == "FAILED" and yard.in_cluster() == [], 60)
+    assert yard.ledger.threads() == {
         good: ("SUCCESSFUL", None, False),
         bad: ("FAILED", "inner: main: Error (exit code 65): no such site", True),
     }
@@ -93,7 +93,9 @@ def test_a_failure_and_a_success_are_archived_in_the_bucket(yard: Yard, s3: AwsP
     assert keys == {f"yard/executions/{uuid}/r1/{name}" for uuid, names in written.items() for name in names}
     assert yard.store.get(f"executions/{bad}/r1/log.txt") == b"its last words\n"
     assert yard.archived(bad)["status"]["phase"] == "Failed"
-    assert {(uuid, given["status"], given["n"]) for (uuid, _), (_, given) in yard.callbacks().items()} == {
+    assert {
+        (uuid, given["status"], given["n"]) for (uuid, _), (_, given) in yard.ledger.callbacks().items()
+    } == {
         (good, "SUCCESSFUL", 7),
         (bad, "FAILED", None),
     }

@@ -19,12 +19,12 @@ def test_every_kind_of_end(yards: Yards, node: Node) -> None:
     }
     uuids["waker"] = yard.submit("waker", waiting=str(uuids["approval"]))
     meddled = (uuids["terminated"], uuids["deleted"])
-    until(lambda: all(yard.status(uuid) == "RUNNING" for uuid in meddled), 60, every=0.2)
+    until(lambda: all(yard.ledger.status(uuid) == "RUNNING" for uuid in meddled), 60, every=0.2)
     path = workflows(yard.namespace)
     yard.cluster.api.patch(f"{path}/{uuids['terminated']}", {"spec": {"shutdown": "Terminate"}})
     yard.cluster.api.delete(f"{path}/{uuids['deleted']}")
-    until(lambda: yard.open() == 0, 90, every=0.3)
-    threads = yard.threads()
+    until(lambda: yard.ledger.open() == 0, 90, every=0.3)
+    threads = yard.ledger.threads()
     statuses = {name: threads[uuid][0] for name, uuid in uuids.items()}
     assert statuses == {
         "good": "SUCCESSFUL",
@@ -39,7 +39,7 @@ def test_every_kind_of_end(yards: Yards, node: Node) -> None:
     assert "exceeded its deadline" in str(threads[uuids["late"]][1])
     assert "vanished" in str(threads[uuids["deleted"]][1])
     assert threads[uuids["deleted"]][2], "somebody has to look"
-    callbacks = yard.callbacks()
+    callbacks = yard.ledger.callbacks()
     assert callbacks[uuids["approval"], "told"] == ("SUCCESSFUL", {"answer": "yes"})
     for name, uuid in uuids.items():
         assert callbacks[uuid, "done"] == ("SUCCESSFUL", {"status": statuses[name]})
@@ -53,12 +53,12 @@ def test_what_turns_up_too_late_is_stopped_and_forgotten(yards: Yards) -> None:
     yard: Yard = yards(FLOWS)
     yard.start()
     done = yard.submit("good")
-    until(lambda: yard.status(done) == "SUCCESSFUL" and yard.in_cluster() == [], 60, every=0.2)
+    until(lambda: yard.ledger.status(done) == "SUCCESSFUL" and yard.in_cluster() == [], 60, every=0.2)
     yard.database.execute("select switchyard.pause('argo', 'ann', 'test')")
     ended, again = yard.submit("good"), yard.submit("late")
     for uuid in (ended, again):
         yard.database.execute("select switchyard.cancel(%s, 'ann', 'test')", uuid)
-    until(lambda: yard.open() == 0, 60, every=0.2)
+    until(lambda: yard.ledger.open() == 0, 60, every=0.2)
     yard.database.execute("select switchyard.retrigger(%s, 'ann', 'test')", again)
     for uuid in (done, ended, again):
         late(yard, uuid)
@@ -68,9 +68,9 @@ def test_what_turns_up_too_late_is_stopped_and_forgotten(yards: Yards) -> None:
         "%asked to stop%",
     )
     assert {row[0] for row in notes} == {done, ended, again}
-    statuses = {uuid: yard.status(uuid) for uuid in (done, ended, again)}
+    statuses = {uuid: yard.ledger.status(uuid) for uuid in (done, ended, again)}
     assert statuses == {done: "SUCCESSFUL", ended: "CANCELED", again: "PENDING"}
-    assert [name for uuid, name in yard.callbacks() if uuid == done] == ["done"]
+    assert [name for uuid, name in yard.ledger.callbacks() if uuid == done] == ["done"]
     assert yard.archived(done)["status"]["phase"] == "Succeeded"
     assert yard.archived(ended)["metadata"]["name"] == str(ended)
 

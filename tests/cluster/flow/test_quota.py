@@ -63,14 +63,14 @@ def test_all_finish_and_few_are_refused(yards: Yards, argo: Argo, namespace: str
         def all_done() -> bool:
             nonlocal slowest
             slowest = min(slowest, yard.metric(FACTOR) or 1.0)
-            return yard.open() == 0
+            return yard.ledger.open() == 0
 
         until(all_done, 240, every=0.1)
-        assert {status for status, _, _ in yard.threads().values()} == {"SUCCESSFUL"}
+        assert {status for status, _, _ in yard.ledger.threads().values()} == {"SUCCESSFUL"}
         refused = between.count("POST", 403)
         assert 0 < refused < 3 * MANY
         assert slowest < 0.5, "the breaker slowed it down"
         for _ in range(ROOM // 2):
             yard.submit("good")
-        until(lambda: yard.open() == 0, 60, every=0.2)
+        until(lambda: yard.ledger.open() == 0, 60, every=0.2)
         until(lambda: yard.metric(FACTOR) == 1.0, 10, every=0.2)

@@ -81,7 +81,7 @@ def pair(
 
 
 def finished(yard: Yard, uuids: list[UUID]) -> bool:
-    threads = yard.threads()
+    threads = yard.ledger.threads()
     return all(threads[uuid][0] == "SUCCESSFUL" for uuid in uuids) and yard.in_cluster() == []
 
 
@@ -91,7 +91,7 @@ def judge(yard: Yard, uuids: list[UUID]) -> None:
         "select action_uuid, count(*) from switchyard.event where status = 'SUCCESSFUL' group by 1"
     )
     assert dict(ends) == dict.fromkeys(uuids, 1)
-    assert sorted(yard.callbacks()) == sorted((uuid, "done") for uuid in uuids)
+    assert sorted(yard.ledger.callbacks()) == sorted((uuid, "done") for uuid in uuids)
     assert all(yard.archived(uuid)["metadata"]["name"] == str(uuid) for uuid in uuids)
 
 

@@ -54,7 +54,7 @@ class Meddler:
 
     def meddle(self) -> bool:
         """Whether all has been done that was to do."""
-        threads = self._yard.threads()
+        threads = self._yard.ledger.threads()
         for uuid, kind in list(self._left.items()):
             if threads[uuid][0] == "RUNNING" and self._done(uuid, kind):
                 del self._left[uuid]
@@ -101,9 +101,9 @@ def test_nothing_is_lost_and_nothing_is_doubled(yards: Yards, argo: Argo, node: 
 def settle(yard: Yard, uuids: dict[UUID, str]) -> None:
     """Wait for all ends; where one does not come, say what the ledger and the cluster have of it."""
     try:
-        until(lambda: yard.open() == 0, 120, every=0.5)
+        until(lambda: yard.ledger.open() == 0, 120, every=0.5)
     except AssertionError:
-        threads = yard.threads()
+        threads = yard.ledger.threads()
         late = {u: (kind, threads[u]) for u, kind in uuids.items() if threads[u][0] not in ENDED}
         there = {w["metadata"]["name"]: w.get("status", {}).get("phase") for w in yard.in_cluster()}
         pytest.fail(f"still open: {late}\nin the cluster: {there}\n{yard.undelivered()}", pytrace=False)
@@ -111,13 +111,13 @@ def settle(yard: Yard, uuids: dict[UUID, str]) -> None:
 
 def judge(yard: Yard, uuids: dict[UUID, str]) -> None:
     """Every status, message, archive and callback is right, and the cluster is empty."""
-    threads = yard.threads()
+    threads = yard.ledger.threads()
     wrong = {(kind, threads[u][:2]) for u, kind in uuids.items() if threads[u][0] != EXPECTED[kind]}
     assert not wrong
     assert all("exit code 65" in str(threads[u][1]) for u, kind in uuids.items() if kind == "nested")
     assert all("vanished" in str(threads[u][1]) for u, kind in uuids.items() if kind == "deleted")
     assert all(threads[u][2] for u, kind in uuids.items() if kind in ("nested", "deleted"))
-    callbacks = yard.callbacks()
+    callbacks = yard.ledger.callbacks()
     assert Counter(name for _, name in callbacks) == {"done": len(uuids), "told": 40, "wake": 40}
     assert {status for status, _ in callbacks.values()} == {"SUCCESSFUL"}
     for uuid, kind in uuids.items():

@@ -1,31 +1,24 @@
-"""Conductor and caboose as spawned commands, on a real ledger, a real API server and a real Argo."""
+"""A deployment of conductor and caboose on a real API server, where a real Argo or the test itself acts on workflows."""
 
 import json
 import re
-import sys
-import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import yaml
-
 from switchyard.backends.argo.resource import workflows
-from switchyard.store import Store, open_store
+from tests.deployment.deployment import Deployment
 from tests.parts.database import Database
 from tests.parts.kubernetes import Cluster
-from tests.parts.ports import free_port
-from tests.parts.process import Process
 from tests.parts.workflow import workflow as as_argo_leaves_it
 
-CONDUCTOR = [sys.executable, "-c", "from conductor.cli import main; main()"]
-CABOOSE = [sys.executable, "-c", "from caboose.cli import main; main()"]
 ENDED = ("SUCCESSFUL", "FAILED", "CANCELED", "TIMED_OUT", "INVALID", "RETRIES_EXHAUSTED")
+PATIENT = {"attempts": 100, "base": "200ms", "factor": 1.5, "max": "2s"}
 
 
-class Yard:
-    """One deployment: its configuration, its programs, and what the ledger says."""
+class Yard(Deployment):
+    """One conductor and one caboose, not started yet."""
 
     def __init__(
         self,
@@ -40,54 +33,26 @@ class Yard:
         environ: Mapping[str, str] | None = None,
         **argo: Any,
     ) -> None:
-        self.database, self.cluster, self.namespace = database, cluster, namespace
-        self.port = free_port()
         place = {"namespace": namespace, "kubeconfig": str(kubeconfig or cluster.kubeconfig)}
-        patient = {"attempts": 100, "base": "200ms", "factor": 1.5, "max": "2s"}
-        content = {
-            "database": {"url": "env:DATABASE_URL"},
-            "store": store or (folder / "store").as_uri(),
-            "conductor": {"poll": "1s", "health": {"port": self.port}},
-            "caboose": {"poll": "500ms", "health": {"port": None}},
-            "workers": {"beat": "1s", "lost_after": "5s", "min_lost": 100},
-            "actions": {
-                "argo": {
-                    "type": "argo",
-                    **place,
-                    "concurrency": 20,
-                    "retry": patient,
-                    "reconcile": "1s",
-                    "vanished_after": "3s",
-                    "lease": {"duration": "4s"},
-                    **argo,
-                },
-                "resume": {"type": "argo_resume", **place, "retry": patient},
-                "hook": {"type": "noop"},
-            },
-            "workflows": dict(flows),
-        }
-        self.file = folder / "switchyard.yaml"
-        self.file.write_text(yaml.safe_dump(content))
-        self.store: Store = open_store(content["store"])  # type: ignore[arg-type]  # a text, as written above
-        env = {"DATABASE_URL": database.url, "PATH": "/usr/bin:/bin", **(environ or {})}
-        self.conductor = Process("conductor", [*CONDUCTOR, "run", "-c", self.file], env=env)
-        self.caboose = Process("caboose", [*CABOOSE, "run", "-c", self.file], env=env)
+        config = (
+            _configuration(place, argo) | {"workflows": dict(flows)} | ({"store": store} if store else {})
+        )
+        super().__init__(database, folder, config, environ)
+        self.cluster, self.namespace = cluster, namespace
+        self.conductor = self.program("conductor")
+        self.caboose = self.program("caboose")
 
     def start(self) -> None:
         self.conductor.start()
         self.caboose.start()
 
-    def close(self) -> None:
-        self.conductor.kill()
-        self.caboose.kill()
+    def submit(self, workflow: str, **parameters: Any) -> UUID:
+        return self.ledger.submit("argo", workflow, parameters)
 
     def queued(self, workflow: str) -> UUID:
         """One that conductor has handed over."""
         uuid = self.submit(workflow)
-        self.database.execute(
-            "insert into switchyard.event (action_uuid, status, run, attempt) values (%s, 'QUEUED', 1, 1)",
-            uuid,
-        )
+        self.ledger.event(uuid, "QUEUED")
         return uuid
 
     def ended(self, workflow: str) -> UUID:
@@ -95,40 +60,6 @@ class Yard:
         uuid = self.queued(workflow)
         self.cluster.api.create(workflows(self.namespace), as_argo_leaves_it(uuid, "Succeeded"))
         return uuid
-
-    def submit(self, workflow: str, **parameters: Any) -> UUID:
-        ((uuid,),) = self.database.execute(
-            "select switchyard.submit('argo', %s, workflow => %s, correlation_id => 'c-1')",
-            json.dumps(parameters),
-            workflow,
-        )
-        return UUID(str(uuid))
-
-    def threads(self) -> dict[UUID, tuple[str, str | None, bool]]:
-        """Of every workflow its status, its error, and whether somebody has to look."""
-        rows = self.database.execute(
-            "select t.action_uuid, t.status::text, t.error, t.needs_review from switchyard.thread t "
-            "join switchyard.action a using (action_uuid) where a.action_type = 'workflow'"
-        )
-        return {row[0]: (row[1], row[2], row[3]) for row in rows}
-
-    def status(self, uuid: UUID) -> str:
-        return self.threads()[uuid][0]
-
-    def open(self) -> int:
-        """How many actions of any kind have not ended."""
-        ((count,),) = self.database.execute(
-            "select count(*) from switchyard.thread where ended_at is null or callbacks_due"
-        )
-        return int(count)
-
-    def callbacks(self) -> dict[tuple[UUID, str], tuple[str, dict[str, Any]]]:
-        """Status and parameters of every callback, by parent and name."""
-        rows = self.database.execute(
-            "select a.parent_uuid, a.callback, t.status::text, a.parameters from switchyard.action a "
-            "join switchyard.thread t using (action_uuid) where a.parent_uuid is not null"
-        )
-        return {(row[0], row[1]): (row[2], row[3]) for row in rows}
 
     def undelivered(self) -> list[tuple[Any, ...]]:
         """Callbacks that did not succeed, for a failure's message."""
@@ -140,11 +71,7 @@ class Yard:
 
     def metric(self, line: str) -> float | None:
         """A value of conductor's metrics; None while it does not answer."""
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as answer:
-                text = answer.read().decode()
-        except OSError:
-            return None
+        text = self.conductor.get("/metrics")[1]
         found = re.search(rf"^{re.escape(line)} (\S+)$", text, re.MULTILINE)
         return float(found[1]) if found else None
 
@@ -155,3 +82,18 @@ class Yard:
     def archived(self, uuid: UUID) -> dict[str, Any]:
         record: dict[str, Any] = json.loads(self.store.get(f"executions/{uuid}/r1/workflow.json"))
         return record
+
+
+def _configuration(place: Mapping[str, Any], argo: Mapping[str, Any]) -> dict[str, Any]:
+    patient = {**place, "retry": PATIENT}
+    quick = {"concurrency": 20, "reconcile": "1s", "vanished_after": "3s", "lease": {"duration": "4s"}}
+    return {
+        "conductor": {"poll": "1s"},
+        "caboose": {"poll": "500ms", "health": {"port": None}},
+        "workers": {"beat": "1s", "lost_after": "5s", "min_lost": 100},
+        "actions": {
+            "argo": {"type": "argo", **patient, **quick, **argo},
+            "resume": {"type": "argo_resume", **patient},
+            "hook": {"type": "noop"},
+        },
+    }

@@ -10,17 +10,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from switchyard.cli import main
+from tests.deployment import configuration
 from tests.parts.database import Database
 
-CONFIG = """
-database: {{url: env:DATABASE_URL}}
-store: file://{folder}/store
-actions:
-  noop: {{type: noop}}
-  other: {{type: noop}}
-workflows:
-  sums: {{action: noop}}
-"""
+CONFIG = {
+    "actions": {"noop": {"type": "noop"}, "other": {"type": "noop"}},
+    "workflows": {"sums": {"action": "noop"}},
+}
 
 
 class Said(NamedTuple):
@@ -84,7 +80,7 @@ def switchyard(
     capsys: pytest.CaptureFixture[str],
     logging_as_before: None,
 ) -> Command:
-    (tmp_path / "switchyard.yaml").write_text(CONFIG.format(folder=tmp_path))
+    configuration.write(tmp_path / "switchyard.yaml", CONFIG)
     monkeypatch.setenv("DATABASE_URL", database.url)
     monkeypatch.setenv("SWITCHYARD_CONFIG", str(tmp_path / "switchyard.yaml"))
     monkeypatch.setenv("TERM", "dumb")

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from switchyard.handlers import Batch, BatchHandler, Failed, HandedOver, Outcome, Retry, Success
-from tests.integration.conductor.yard import Script, Yard, ended_once, eventually
+from tests.integration.conductor.yard import Script, Yard, ended_once
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.database
 

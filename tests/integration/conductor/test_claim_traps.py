@@ -14,9 +14,10 @@ from conductor.session.session import Session, SessionLost
 from switchyard.errors import DatabaseUnavailable
 from switchyard.handlers import Outcome, Success
 from switchyard.ledger import migrate
-from tests.integration.conductor.yard import NAME, Script, Yard, ended_once, eventually
+from tests.integration.conductor.yard import NAME, Script, Yard, ended_once
 from tests.parts.database import Database
 from tests.parts.postgres import Server
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.database
 NONE = Uuids.of([])

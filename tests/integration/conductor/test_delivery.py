@@ -13,7 +13,8 @@ import pytest
 from conductor.outcomes.decide import MAY_HAVE_BEEN_SENT
 from conductor.session.session import Session, SessionLost
 from switchyard.handlers import Retry
-from tests.integration.conductor.yard import Script, Yard, ended_once, eventually
+from tests.integration.conductor.yard import Script, Yard, ended_once
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.database
 

@@ -8,7 +8,8 @@ import pytest
 
 from conductor.dispatch import pipeline
 from conductor.session import open as opening
-from tests.integration.conductor.yard import NAME, Script, Yard, ended_once, eventually
+from tests.integration.conductor.yard import NAME, Script, Yard, ended_once
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.database
 

@@ -14,9 +14,10 @@ from switchyard.backoff import Backoff
 from switchyard.config.daemons import Workers
 from switchyard.errors import NotDirect
 from switchyard.handlers import Success
-from tests.integration.conductor.yard import NAME, Script, Yard, ended_once, eventually
+from tests.integration.conductor.yard import NAME, Script, Yard, ended_once
 from tests.parts.pgbouncer import PgBouncer
 from tests.parts.proxy import Proxy
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.database
 

@@ -21,8 +21,9 @@ from switchyard.handlers import Success
 from switchyard.ledger.connect import connect, connect_sync
 from tests.integration.conductor.test_batches import Batches
 from tests.integration.conductor.test_fence import port_of, through
-from tests.integration.conductor.yard import NAME, Script, Yard, ended_once, eventually
+from tests.integration.conductor.yard import NAME, Script, Yard, ended_once
 from tests.parts.proxy import Proxy
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.database
 

@@ -16,8 +16,9 @@ from switchyard.config.config import Config
 from switchyard.config.daemons import Partitions, Workers
 from switchyard.handlers import Outcome, Retry, Success
 from switchyard.process import tracing
-from tests.integration.conductor.yard import NAME, Script, Yard, eventually
+from tests.integration.conductor.yard import NAME, Script, Yard
 from tests.integration.ledger.ledger import Ledger
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.database
 

@@ -11,7 +11,8 @@ from conductor.session import jsonb
 from conductor.session.arrays import Floats, Texts
 from conductor.session.open import open_session
 from conductor.session.session import Session, SessionLost
-from tests.integration.conductor.yard import NAME, Yard, eventually
+from tests.integration.conductor.yard import NAME, Yard
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.database
 

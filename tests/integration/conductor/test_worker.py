@@ -5,7 +5,8 @@ import time
 import pytest
 
 from switchyard.handlers import Failed, HandedOver, Invalid, Outcome, Retry, Success
-from tests.integration.conductor.yard import Script, Yard, ended_once, eventually
+from tests.integration.conductor.yard import Script, Yard, ended_once
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.database
 

@@ -1,25 +1,13 @@
 """Works and contexts for the handlers that run workflows."""
 
-import os
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from switchyard.config.config import Config
 from switchyard.handlers import HandlerContext, Work
 from switchyard.store import open_store
-
-
-def uuid7() -> UUID:
-    """A new version 7 uuid."""
-    moment = int(time.time() * 1000)
-    return UUID(int=moment << 80 | 7 << 76 | int.from_bytes(os.urandom(1)) << 64 | 2 << 62 | _random62())
-
-
-def _random62() -> int:
-    return int.from_bytes(os.urandom(8)) >> 2
+from tests.uuids import uuid7
 
 
 def context(folder: Path, actions: dict[str, Any], workflows: dict[str, Any]) -> HandlerContext:

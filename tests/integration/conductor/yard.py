@@ -1,7 +1,6 @@
 """Workers of the real engine in the test's own loop, on a real database, with a handler that the test scripts."""
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -17,6 +16,7 @@ from switchyard.backends.noop.model import NoopAction
 from switchyard.config.daemons import Conductor, Workers
 from switchyard.handlers import Handler, HandlerContext, Outcome, Success, Work
 from tests.parts.database import Database
+from tests.waiting import eventually
 
 NAME = "drill"
 HASH = "hash"
@@ -178,14 +178,6 @@ async def yard_of(database: Database) -> AsyncIterator[Yard]:
     finally:
         await yard.stop()
     await eventually(lambda: yard.locks() == 0)
-
-
-async def eventually(predicate: Callable[[], Any], seconds: float = 10.0) -> None:
-    """Wait, without blocking the loop, until it is true."""
-    deadline = time.monotonic() + seconds
-    while not predicate():
-        assert time.monotonic() < deadline, f"not true within {seconds} s: {predicate}"
-        await asyncio.sleep(0.02)
 
 
 def ended_once(yard: Yard, uuids: Sequence[UUID]) -> bool:

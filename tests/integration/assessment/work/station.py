@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from switchyard.places import Places
 from switchyard.store import Store, open_store
 from tests.parts.aws import AwsPart
 from tests.parts.ports import free_port
+from tests.uuids import uuid7
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[4]
@@ -107,7 +107,7 @@ class Station:
         return self.spawn(*command, **settings)
 
     def send(self, uuid: str | None = None, *, correlation: str = "c-1", **job: Any) -> str:
-        uuid = uuid or uuid7()
+        uuid = uuid or str(uuid7())
         self.sqs.send_message(
             QueueUrl=self.queue,
             MessageBody=json.dumps({"version": 1, "action_uuid": uuid, "run": 1, **job}),
@@ -158,9 +158,3 @@ class Station:
         for worker in self.workers:
             worker.kill()
             print(worker.log.read_text())  # pytest shows it where a test fails
-
-
-def uuid7() -> str:
-    tail = uuid4().int & ((1 << 76) - 1)
-    stamp = int(time.time() * 1000) << 80
-    return str(UUID(int=stamp | (7 << 76) | (tail & ~(3 << 62)) | (2 << 62)))

@@ -19,8 +19,9 @@ from switchyard.transcript import read_transcript
 from tests.integration.backends.http.corpus.case import silence
 from tests.integration.backends.http.making import action, context, handler, kept, work
 from tests.integration.backends.http.servers import CountingServer, counting, raw
-from tests.integration.conductor.yard import Yard, eventually
+from tests.integration.conductor.yard import Yard
 from tests.unit.conductor.dispatching import Dispatching
+from tests.waiting import eventually
 
 
 class Gate(FileStore):

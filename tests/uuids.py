@@ -1,0 +1,11 @@
+"""Version 7 UUIDs for tests, as the product makes them."""
+
+import time
+from uuid import UUID
+
+from switchyard.ledger.uuid7 import uuid7s
+
+
+def uuid7() -> UUID:
+    """A new one, of now."""
+    return next(uuid7s(time.time(), 1))
