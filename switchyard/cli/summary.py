@@ -6,6 +6,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
+from switchyard.backends.registry import backend_of
 from switchyard.config import Action, Config, Workflow
 from switchyard.config.units import format_duration, format_rate
 
@@ -38,8 +39,10 @@ def _actions(config: Config) -> Table:
 
 
 def _limits(action: Action) -> str:
+    backend = backend_of(action.type)
     # A dispatch that only hands over ends long before the execution: that many may run, and more.
-    what = "at a time" if action.answers_itself else "dispatches at a time, running ones not limited"
+    hands_over = backend is not None and backend.sources is not None
+    what = "dispatches at a time, running ones not limited" if hands_over else "at a time"
     limits = [f"{action.concurrency} {what}", f"{action.retry.attempts} attempts"]
     if action.rate is not None:
         limits.append(f"{format_rate(action.rate.limit)} per {action.rate.scope}")

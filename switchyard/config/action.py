@@ -22,6 +22,10 @@ class Action(Model):
     """Whether a callback may name it without a `workflow`."""
     answers_itself: ClassVar[bool] = False
     """Whether the dispatch's answer is the end, so that `at_most_once` means something."""
+    needed_parameters: ClassVar[frozenset[str]] = frozenset()
+    """Parameters without which every dispatch is INVALID, so that `check` can miss them in a callback."""
+    instead_of_at_most_once: ClassVar[str] = "leave delivery out"
+    """What `check` advises where at_most_once is refused."""
     template_of: ClassVar[str | None] = None
     """What a workflow's `template` is for this type; None where it has none."""
     template_form: ClassVar[Any] = str
@@ -32,7 +36,8 @@ class Action(Model):
     delivery: Literal["at_least_once", "at_most_once"] = "at_least_once"
     """`at_most_once` (http and noop only) never repeats what may have been sent."""
     concurrency: Annotated[int, Field(ge=1, le=10_000)] = 10
-    """How many dispatches one worker has in flight."""
+    """How many dispatches one worker has in flight. A type that hands over (argo, cirrus, local, sqs) has
+    dispatched an action once its backend accepted it, so this does not limit how many run there."""
     timeout: Interval = 30.0
     """How long one dispatch may take."""
     retry: RetryPolicy = RetryPolicy()

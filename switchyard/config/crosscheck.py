@@ -29,10 +29,8 @@ def crosscheck(parts: Parts) -> Iterator[Problem]:
 
 def _action(path: Path, action: Action, parts: Parts) -> Iterator[Problem]:
     if action.delivery == "at_most_once" and not action.answers_itself:
-        reason = (
-            "its name makes it once: leave delivery out" if action.runs_workflows else "leave delivery out"
-        )
-        yield Problem((*path, "delivery"), f"at_most_once is for http and noop; for {action.type} {reason}")
+        message = f"at_most_once is for http and noop; for {action.type}: {action.instead_of_at_most_once}"
+        yield Problem((*path, "delivery"), message)
     for inner, text in action.templates():
         yield from _secrets((*path, *inner), text, parts)
     for problem in action.problems():
@@ -94,6 +92,10 @@ def check_callback(path: Path, callback: Callback, parts: Parts) -> Iterator[Pro
             f"{callback.action!r} is of type {action.type}, which runs workflows: name one with workflow"
         )
         yield Problem((*path, "action"), message)
+    elif action is not None and callback.parameters:
+        for name in sorted(action.needed_parameters - callback.parameters.keys()):
+            message = f"{name!r} is missing, which type {action.type} needs"
+            yield Problem((*path, "parameters"), message)
 
 
 def _chained(path: Path, callback: Callback, name: str, parts: Parts) -> Iterator[Problem]:

@@ -18,6 +18,8 @@ from jinja2.visitor import NodeTransformer
 STEPS = 100_000  # of all loops of one rendering together
 LONGEST = 16 * 2**20  # characters or items that one operation may make
 LARGEST = 2**256  # numbers beyond this are a trap, not a total
+PRECISION = 100  # digits that a number is rounded to
+_LOOPING = frozenset({"map", "select", "reject", "selectattr", "rejectattr", "sort", "unique"})
 
 _FILTERS = (
     "abs", "d", "default", "first", "float", "int", "items", "last", "length", "list", "lower", "map",
@@ -71,12 +73,25 @@ def _replace(text: str, old: str, new: str) -> str:
     return text.replace(old, new)
 
 
+def _round(value: float, precision: int = 0, method: str = "common") -> float:
+    if abs(precision) > PRECISION:
+        raise SecurityError(f"round takes at most {PRECISION} digits")
+    rounded: float = FILTERS["round"](value, precision, method)
+    return rounded
+
+
 class _Metered(NodeTransformer):
     """Puts a counter on every loop and a measure on every concatenation."""
 
     def visit_For(self, node: nodes.For) -> nodes.For:  # noqa: N802 - Jinja2 dispatches by this name
         self.generic_visit(node)
         node.iter = _filtered(node.iter, "counted")
+        return node
+
+    def visit_Filter(self, node: nodes.Filter) -> nodes.Filter:  # noqa: N802 - likewise
+        self.generic_visit(node)
+        if node.name in _LOOPING and node.node is not None:
+            node.node = _filtered(node.node, "counted")
         return node
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Filter:  # noqa: N802 - likewise
@@ -96,7 +111,13 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def __init__(self) -> None:
         super().__init__(undefined=StrictUndefined, keep_trailing_newline=True, finalize=_in_text)
         self.globals.clear()
-        own = {"join": _join, "replace": _replace, "tojson": as_json, "counted": self._counted}
+        own = {
+            "round": _round,
+            "join": _join,
+            "replace": _replace,
+            "tojson": as_json,
+            "counted": self._counted,
+        }
         self.filters = {name: FILTERS[name] for name in _FILTERS} | own
         self._steps = 0
 

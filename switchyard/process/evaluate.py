@@ -7,12 +7,14 @@ The expressions themselves were checked when the configuration or the submission
 """
 
 import json
+import time
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 # Imported by the children only: a program that names these functions need not wait for them.
-PRELOAD = ("jsonschema", "referencing.jsonschema", "jsonpath", "switchyard.process.evaluate")
+PRELOAD = ("jsonschema", "referencing.jsonschema", "jsonpath", "regex", "switchyard.process.evaluate")
 
 Found = list[Any]  # of three: values, whether the path can match once only, what went wrong
 
@@ -73,3 +75,64 @@ def _path(expression: str) -> Any:
     import jsonpath  # noqa: PLC0415
 
     return jsonpath.compile(expression, strict=True)
+
+
+MATCH_SECONDS = 0.25  # for all regular expressions of one call together
+MATCH_LONGEST = 64 * 1024  # characters that a regular expression looks at
+
+
+def first_match(rules: list[list[Any] | None], body: bytes, whole: bool) -> int | None:
+    """The number of the first rule that a body meets; a rule is [path, pattern, flags], None is met by all.
+
+    A regular expression that takes too long finds nothing, and neither does a path in what is not JSON.
+    """
+    document = _document(body) if whole else None
+    deadline = time.monotonic() + MATCH_SECONDS
+    for number, rule in enumerate(rules):
+        if rule is None:
+            return number
+        path, pattern, flags = rule
+        texts = [body.decode("utf-8", "replace")] if path is None else _texts(path, document)
+        if any(pattern is None or _searched(pattern, flags, text, deadline) for text in texts):
+            return number
+    return None
+
+
+def _document(body: bytes) -> list[Any] | None:
+    """The JSON in a list of one; None where it is not JSON."""
+    try:
+        return [json.loads(body)]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _texts(path: str, document: list[Any] | None) -> Iterator[str]:
+    from jsonpath import JSONPathError  # noqa: PLC0415
+
+    if document is None:
+        return
+    try:
+        for match in _path(path).finditer(document[0]):
+            value = match.obj
+            yield (
+                value
+                if isinstance(value, str)
+                else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            )
+    except (JSONPathError, RecursionError):
+        return
+
+
+def _searched(pattern: str, flags: int, text: str, deadline: float) -> bool:
+    left = deadline - time.monotonic()
+    try:
+        return left > 0 and _compiled(pattern, flags).search(text[:MATCH_LONGEST], timeout=left) is not None
+    except TimeoutError:
+        return False
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str, flags: int) -> Any:
+    import regex  # noqa: PLC0415
+
+    return regex.compile(pattern, flags)

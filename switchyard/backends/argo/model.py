@@ -25,6 +25,7 @@ class ArgoAction(KubernetesAction):
 
     runs_workflows: ClassVar[bool] = True
     takes_callbacks: ClassVar[bool] = False
+    instead_of_at_most_once: ClassVar[str] = "its name makes it run once; leave delivery out"
     template_of: ClassVar[str | None] = "WorkflowTemplate"
     template_form: ClassVar[Any] = KubernetesName
 

@@ -3,7 +3,7 @@
 An address is judged by where its packets end up. IPv4-mapped and NAT64 addresses are judged as the IPv4
 address inside; 6to4 and Teredo tunnel to an address of the sender's choosing and are closed.
 `allow_networks` opens exactly those networks. `allow_hosts` opens what a trusted name resolves to, but never
-link-local (where clouds keep their metadata service), multicast or unspecified: those need a network.
+link-local and other addresses of clouds' metadata services, multicast or unspecified: those need a network.
 """
 
 import ipaddress
@@ -50,9 +50,23 @@ _CLOSED_6 = tuple(
         ("3fff::/20", "reserved for documentation"),
     )
 )
+# Where clouds answer questions about the machine that asks, outside the link-local networks.
+_METADATA = frozenset(
+    ipaddress.ip_address(address)
+    for address in (
+        "168.63.129.16",  # Azure
+        "100.100.100.200",  # Alibaba
+        "192.0.0.192",  # Oracle
+        "fd00:ec2::254",  # AWS
+        "fd00:ec2::23",  # AWS, credentials of EKS pods
+        "fd20:ce::254",  # Google
+        "fd00:42::42",  # Scaleway
+    )
+)
+_METADATA_REASON = "a metadata service of a cloud"
 _PUBLIC_6 = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-_NEVER_BY_NAME = frozenset({"link-local", "multicast", "unspecified"})
+_NEVER_BY_NAME = frozenset({"link-local", "multicast", "unspecified", _METADATA_REASON})
 
 
 def destination(address: Address) -> Address:
@@ -70,6 +84,8 @@ def destination(address: Address) -> Address:
 def closed(address: Address) -> str | None:
     """Why this address is not one of the public internet's; None where it is."""
     end = destination(address)
+    if end in _METADATA:
+        return _METADATA_REASON
     if isinstance(end, ipaddress.IPv4Address):
         return next((reason for network, reason in _CLOSED_4 if end in network), None)
     reason = next((reason for network, reason in _CLOSED_6 if end in network), None)

@@ -120,7 +120,7 @@ class Client:
                     message, body = await exchanged(protocol, data)
                     answer = Answer(message.code, message.reason or "", message.headers)
                     await self._fill(answer, body)
-                    if at_rest(protocol, body):
+                    if at_rest(protocol, body) and self._connector.reusable(route):
                         connection.release()
                 finally:
                     connection.close()  # nothing, where it was released: what is not at rest is dropped

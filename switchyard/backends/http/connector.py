@@ -1,22 +1,37 @@
 """Connections on which the other side spoke unasked are not used again.
 
-aiohttp keeps what arrives on an idle connection and takes it for the answer to the next request there: a
-server that answers one request twice would decide the next delivery as well.
+HTTP/1.1 has no way to tell which request an answer belongs to, except that answers come in order: a server
+that answers one request twice would decide the next delivery on that connection as well. So a connection is
+taken from the pool only where nothing waits on it, neither in aiohttp nor in the kernel, and a place that
+spoke unasked once gets a new connection for each request for a while. What remains is the second answer that
+is on its way just then: once for each place and AVOIDED seconds. at_most_once never uses a connection twice.
 """
 
-from typing import TYPE_CHECKING
+import os
+import select
+import socket
+import time
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
 from switchyard.backends.http.fault import Interrupted
 
 if TYPE_CHECKING:
+    from aiohttp.client_reqrep import ConnectionKey
     from aiohttp.connector import Connection
     from aiohttp.tracing import Trace
+
+AVOIDED = 600.0  # seconds without a second request on a connection to such a place
+_REMEMBERED = 1000
 
 
 class QuietConnector(aiohttp.TCPConnector):
     """A connector that hands out only connections with nothing waiting on them."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._noisy: dict[ConnectionKey, float] = {}
 
     async def connect(
         self,
@@ -26,8 +41,45 @@ class QuietConnector(aiohttp.TCPConnector):
     ) -> "Connection":
         """The next quiet connection; every noisy one is closed on the way, so this ends."""
         for _ in range(self.limit + 1):
+            idle = bool(self._conns.get(req.connection_key))
             connection = await super().connect(req, traces, timeout)
-            if connection.protocol is None or not connection.protocol.should_close:
+            protocol = connection.protocol
+            if protocol is None or not (protocol.should_close or (idle and _readable(protocol.transport))):
                 return connection
+            if protocol.should_close or _holds_data(protocol.transport):
+                self._note(req.connection_key)
             connection.close()
         raise Interrupted
+
+    def reusable(self, req: aiohttp.ClientRequest) -> bool:
+        """Whether a connection to this place may be used for another request."""
+        since = self._noisy.get(req.connection_key) if self._noisy else None
+        return since is None or time.monotonic() - since > AVOIDED
+
+    def _note(self, place: "ConnectionKey") -> None:
+        self._noisy.pop(place, None)
+        self._noisy[place] = time.monotonic()
+        if len(self._noisy) > _REMEMBERED:
+            del self._noisy[next(iter(self._noisy))]
+
+
+def _readable(transport: Any) -> bool:
+    """Whether bytes, or the end, wait in the kernel; the loop has not looked yet."""
+    end = None if transport is None else transport.get_extra_info("socket")
+    if end is None or end.fileno() < 0:
+        return True
+    poll = select.poll()
+    poll.register(end.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _holds_data(transport: Any) -> bool:
+    """Whether these are bytes of an answer; of TLS nobody can tell without reading them."""
+    end = None if transport is None else transport.get_extra_info("socket")
+    if end is None or end.fileno() < 0 or transport.get_extra_info("ssl_object") is not None:
+        return False
+    with socket.socket(fileno=os.dup(end.fileno())) as copy:
+        try:
+            return bool(copy.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except OSError:
+            return False

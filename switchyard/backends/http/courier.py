@@ -18,7 +18,7 @@ from switchyard.backends.http.outbound import OutboundAction
 from switchyard.backends.http.outgoing import Outgoing
 from switchyard.backends.http.redact import masked
 from switchyard.backends.http.retry_after import retry_after
-from switchyard.backends.http.rules import Verdict
+from switchyard.backends.http.rules import ResponseOutcome
 from switchyard.backends.http.settings import client_for
 from switchyard.backends.http.transcript import transcript
 from switchyard.handlers import Draft, Failed, Invalid, Outcome, Retry, Success, Work
@@ -40,7 +40,7 @@ class Exchange:
     fault: Fault | None = None
 
     @property
-    def unanswered(self) -> Verdict:
+    def unanswered(self) -> ResponseOutcome:
         """What no answer means: an address that is not called is invalid, all else may work later."""
         return "invalid" if self.fault is not None and self.fault.refused else "retry"
 
@@ -73,7 +73,7 @@ class Courier:
         exchange.seconds = time.perf_counter() - exchange.seconds
         return exchange
 
-    def draft(self, work: Work, exchange: Exchange, judged: Verdict) -> Draft:
+    def draft(self, work: Work, exchange: Exchange, judged: ResponseOutcome) -> Draft:
         """The outcome, which may be told once the transcript of the exchange is durable."""
         detail, error = _detail(exchange), None
         outcome: Outcome = Success(detail)
@@ -111,7 +111,7 @@ def invalid(refusal: ValueError) -> Invalid:
     return Invalid(error, {"error": error})
 
 
-def _unsuccessful(judged: Verdict, exchange: Exchange, error: str, detail: dict[str, Any]) -> Outcome:
+def _unsuccessful(judged: ResponseOutcome, exchange: Exchange, error: str, detail: dict[str, Any]) -> Outcome:
     if judged == "retry":
         sent = exchange.fault is None or exchange.fault.sent
         return Retry(error, delay=_delay(exchange.answer), sent=sent, detail=detail)

@@ -3,20 +3,16 @@
 prepare -> send -> judge -> draft the outcome -> keep the transcript.
 """
 
-import asyncio
 import time
 from collections.abc import Sequence
 
-from switchyard.backends.http.answer import Answer
 from switchyard.backends.http.courier import OVERTIME, Courier, invalid
 from switchyard.backends.http.model import HttpAction
 from switchyard.backends.http.request import RequestTemplate
-from switchyard.backends.http.rules import Verdict, compiled, verdict
+from switchyard.backends.http.rules import compiled, outcome_of
 from switchyard.backends.http.settings import authorization, secret_text, secret_texts
 from switchyard.backends.http.sign import Signer
 from switchyard.handlers import Draft, HandlerContext, Outcome, Work
-
-LONG_BODY = 32 * 1024  # expressions over more than this are looked at beside the loop
 
 
 class HttpHandler:
@@ -27,7 +23,6 @@ class HttpHandler:
     def __init__(self, name: str, action: HttpAction, context: HandlerContext) -> None:
         self.name = name
         self._rules = tuple(compiled(rule) for rule in action.responses)
-        self._reads_body = any(rule.reads_body for rule in self._rules)
         self._request = request_template(action, context)
         self._courier = Courier(action, context.store)
 
@@ -54,13 +49,10 @@ class HttpHandler:
         except ValueError as refusal:
             return invalid(refusal)
         exchange = await self._courier.carry(request)
-        judged = exchange.unanswered if exchange.answer is None else await self._judged(exchange.answer)
+        if exchange.answer is None:
+            return self._courier.draft(work, exchange, exchange.unanswered)
+        judged = await outcome_of(self._rules, exchange.answer, self.name)
         return self._courier.draft(work, exchange, judged)
-
-    async def _judged(self, answer: Answer) -> Verdict:
-        if self._reads_body and len(answer.body) > LONG_BODY:
-            return await asyncio.to_thread(verdict, self._rules, answer)
-        return verdict(self._rules, answer)
 
 
 def request_template(action: HttpAction, context: HandlerContext) -> RequestTemplate:

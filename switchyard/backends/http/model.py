@@ -18,14 +18,40 @@ from switchyard.config.templates import SecretTemplate, TemplatedJson, texts_of
 SENSITIVE = frozenset(
     {"authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token", "api-key"}
 )
+_EXPRESSION = re.compile(r"(\{\{.*?\}\}|\{%.*?%\})", re.DOTALL)
+_END_OF_AUTHORITY = re.compile(r"[/?#\\]")
+_PORT = re.compile(r":[0-9]*$")
 _USERINFO = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#{]*@")
 
 
 def check_url(text: str) -> str:
-    """A template of an address that holds no literal password."""
+    """A template of an address that holds no literal password, and whose host no value can extend."""
     if _USERINFO.match(text):
         raise ValueError("an address must hold no user or password: use auth, with secrets by reference")
+    literal, computed = _authority(text)
+    if computed and _PORT.sub("", literal):
+        raise ValueError(
+            f"the host {literal!r} is followed or preceded by an expression, whose value could lead "
+            'elsewhere: end the host with a slash, like "https://host/{{ parameters.path }}"'
+        )
     return text
+
+
+def _authority(text: str) -> tuple[str, bool]:
+    """The literal part of host and port, and whether an expression over anything but secrets adds to it."""
+    scheme, separator, rest = text.partition("://")
+    if not separator or "{" in scheme:
+        return "", False
+    literal, computed = "", False
+    for piece in _EXPRESSION.split(rest):
+        if _EXPRESSION.fullmatch(piece):
+            computed = computed or "parameters" in piece or "action" in piece
+            continue
+        end = _END_OF_AUTHORITY.search(piece)
+        literal += piece if end is None else piece[: end.start()]
+        if end is not None:
+            break
+    return literal, computed
 
 
 class Sign(Model):

@@ -15,6 +15,7 @@ class Outgoing:
     headers: dict[str, str]
     private: frozenset[str] = frozenset()
     body: bytes = b""
+    secret_body: bool = False  # made from a secret: for the first host only
     shown_url: str = ""
     shown_body: bytes = b""
     derived: list[str] = field(default_factory=list)

@@ -21,7 +21,10 @@ def next_hop(request: Outgoing, status: int, location: str | None) -> Outgoing |
     url = _target(request.url, location)
     if request.url.scheme == "https" and url.scheme != "https":
         raise UrlError("the redirect leaves TLS")
-    headers = request.headers if url.origin() == request.url.origin() else _public(request)
+    elsewhere = url.origin() != request.url.origin()
+    if elsewhere and request.secret_body:
+        raise UrlError("the redirect leads to another host, and the body holds a secret")
+    headers = _public(request) if elsewhere else request.headers
     return replace(request, url=url, headers=headers, shown_url=shown(url))
 
 

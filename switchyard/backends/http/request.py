@@ -91,6 +91,7 @@ class RequestTemplate:
         size = len(request.body)
         if size > self._largest_body:
             raise RequestError(f"request.body: it has {size} bytes, at most {self._largest_body} go out")
+        request.secret_body = template.secret
         if template.secret and isinstance(value, str):
             request.derived.append(value)
         if "content-type" not in self._headers.names:

@@ -1,11 +1,14 @@
 """What an answer means: rules by status, JSONPath and regular expression, in order; the first match wins.
 
-The body belongs to somebody else: an expression gets a time limit and a bounded text, and whatever it cannot
-decide is no match, so that the next rule is asked.
+The body belongs to somebody else, and with it the cost of an expression. What is surely cheap is evaluated at
+once: a status, a plain path, a regular expression that ends within QUICK. Everything else is evaluated in the
+bounded pool, all rules of one answer within one limit. What cannot be decided there is no match, so that the
+next rule is asked.
 """
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+import time
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -15,16 +18,24 @@ import regex
 from switchyard.backends.http.answer import Answer, NoJsonError
 from switchyard.config.expressions import compile_path
 from switchyard.config.sandbox import as_json
+from switchyard.errors import BadInput, PoolUnavailable
+from switchyard.process import evaluate
+from switchyard.process.shared_pool import shared_pool
 
-Verdict = Literal["success", "retry", "failed", "invalid"]
-Find = Callable[[Any], Iterable[Any]]
+ResponseOutcome = Literal["success", "retry", "failed", "invalid"]
 
-MATCH_SECONDS = 0.25
-MATCH_LONGEST = 64 * 1024  # characters that a regular expression looks at
+QUICK = 0.01  # seconds, for all expressions of one answer together
+LONGEST = 32 * 1024  # bytes of a body that is looked at here
+SHORT = 4 * 1024  # bytes of one that is asked by more than a plain path
+_COSTLY_PATH = re.compile(r"\.\.|match|search")  # every depth, and regular expressions without a limit
 _PLAIN_PATH = re.compile(r"\$(\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
 
 
-class Written(Protocol):
+class CostlyError(Exception):
+    """It may take long: ask the pool."""
+
+
+class WrittenRule(Protocol):
     """A rule as the configuration has it."""
 
     @property
@@ -34,81 +45,112 @@ class Written(Protocol):
     @property
     def matches(self) -> re.Pattern[str] | None: ...
     @property
-    def outcome(self) -> Verdict: ...
+    def outcome(self) -> ResponseOutcome: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule, compiled. No condition means every answer."""
 
-    outcome: Verdict
+    outcome: ResponseOutcome
     status: Container[int] | None = None
-    find: Find | None = None  # what the path points to
+    path: str | None = None
+    keys: tuple[str, ...] | None = None  # of a plain path
     pattern: Any = None  # a compiled pattern of `regex`, which can be given a time limit
 
     @property
     def reads_body(self) -> bool:
         """Whether the status alone does not decide it."""
-        return self.find is not None or self.pattern is not None
+        return self.path is not None or self.pattern is not None
 
-    def matches(self, answer: Answer) -> bool:
-        """Whether every condition holds."""
-        if self.status is not None and answer.status not in self.status:
-            return False
-        if self.find is None:
-            return self.pattern is None or self._found(answer.text)
-        return any(self.pattern is None or self._found(_text(value)) for value in _values(self.find, answer))
+    def fits(self, status: int) -> bool:
+        """Whether the status is one of the rule's."""
+        return self.status is None or status in self.status
 
-    def _found(self, text: str) -> bool:
+    def matches(self, answer: Answer, deadline: float) -> bool:
+        """Whether the body meets the rule; CostlyError where that is not found out quickly."""
+        if self.path is None:
+            return self.pattern is None or self._found(answer.text, deadline)
+        return any(
+            self.pattern is None or self._found(value if isinstance(value, str) else as_json(value), deadline)
+            for value in self._values(answer, self.path)
+        )
+
+    def _values(self, answer: Answer, path: str) -> Iterable[Any]:
         try:
-            return self.pattern.search(text[:MATCH_LONGEST], timeout=MATCH_SECONDS) is not None
+            document = answer.document
+            if self.keys is not None:
+                return _looked_up(document, self.keys)
+            if len(answer.body) > SHORT or _COSTLY_PATH.search(path):
+                raise CostlyError
+            return [match.obj for match in compile_path(path).finditer(document)]
+        except (NoJsonError, jsonpath.JSONPathError, RecursionError):
+            return ()
+
+    def _found(self, text: str, deadline: float) -> bool:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise CostlyError
+        try:
+            return self.pattern.search(text, timeout=left) is not None
         except TimeoutError:
-            return False
+            raise CostlyError from None
 
 
-def _values(find: Find, answer: Answer) -> Iterator[Any]:
-    try:
-        yield from find(answer.document)
-    except (NoJsonError, jsonpath.JSONPathError, RecursionError):
-        return
+def _looked_up(document: Any, keys: Sequence[str]) -> Iterable[Any]:
+    """The short way for what most paths are: `$.error.code`."""
+    for key in keys:
+        if not isinstance(document, dict) or key not in document:
+            return ()
+        document = document[key]
+    return (document,)
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else as_json(value)
-
-
-def compiled(written: Written) -> Rule:
+def compiled(written: WrittenRule) -> Rule:
     """The rule that the configuration describes; it checked the expressions already."""
-    find = None if written.path is None else _find(written.path)
+    plain = written.path is not None and _PLAIN_PATH.fullmatch(written.path)
+    keys = tuple(written.path.split(".")[1:]) if plain and written.path is not None else None
     pattern = (
         None if written.matches is None else regex.compile(written.matches.pattern, written.matches.flags)
     )
-    return Rule(written.outcome, written.status, find, pattern)
+    return Rule(written.outcome, written.status, written.path, keys, pattern)
 
 
-def _find(path: str) -> Find:
-    if _PLAIN_PATH.fullmatch(path):
-        return _looked_up(path.split(".")[1:])
-    query = compile_path(path)
-    return lambda document: (match.obj for match in query.finditer(document))
-
-
-def _looked_up(keys: Sequence[str]) -> Find:
-    """The short way for what most paths are: `$.error.code`."""
-
-    def find(document: Any) -> Iterable[Any]:
-        for key in keys:
-            if not isinstance(document, dict) or key not in document:
-                return ()
-            document = document[key]
-        return (document,)
-
-    return find
-
-
-def verdict(rules: Sequence[Rule], answer: Answer) -> Verdict:
+async def outcome_of(rules: Sequence[Rule], answer: Answer, group: str) -> ResponseOutcome:
     """The first match's; an answer that no rule knows has failed."""
+    fitting = [rule for rule in rules if rule.fits(answer.status)]
+    if fitting and not fitting[0].reads_body:
+        return fitting[0].outcome
+    try:
+        return _quickly(fitting, answer)
+    except CostlyError:
+        return await _in_the_pool(fitting, answer, group)
+
+
+def _quickly(rules: Sequence[Rule], answer: Answer) -> ResponseOutcome:
+    deadline = time.monotonic() + QUICK
     for rule in rules:
-        if rule.matches(answer):
+        if not rule.reads_body:
+            return rule.outcome
+        if len(answer.body) > LONGEST:
+            raise CostlyError
+        if rule.matches(answer, deadline):
             return rule.outcome
     return "failed"
+
+
+async def _in_the_pool(rules: Sequence[Rule], answer: Answer, group: str) -> ResponseOutcome:
+    """All rules together; where they exceed a limit, the first that does not read the body."""
+    asked = [
+        [rule.path, rule.pattern and rule.pattern.pattern, rule.pattern and rule.pattern.flags]
+        if rule.reads_body
+        else None
+        for rule in rules
+    ]
+    try:
+        first = await shared_pool().run(
+            evaluate.first_match, asked, answer.body, answer.fault is None, group=group
+        )
+    except (BadInput, PoolUnavailable):
+        first = next((number for number, rule in enumerate(rules) if not rule.reads_body), None)
+    return "failed" if first is None else rules[first].outcome

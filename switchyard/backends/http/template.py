@@ -18,7 +18,10 @@ Names = Mapping[str, Any]
 Render = Callable[[Names], Any]
 
 # What hostile values can make of a rendering; everything else is a mistake of ours and may be seen as one.
-FAULTS = (TemplateError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError)
+FAULTS = (
+    *(TemplateError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError),
+    AssertionError,  # Jinja's own filters refuse values so
+)
 _SANDBOX = environment()
 
 

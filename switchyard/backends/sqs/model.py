@@ -14,6 +14,9 @@ class SqsAction(AwsAction):
 
     runs_workflows: ClassVar[bool] = True
     takes_callbacks: ClassVar[bool] = False
+    instead_of_at_most_once: ClassVar[str] = (
+        "a queue delivers at least once, and a send whose answer was lost is repeated; leave delivery out"
+    )
     template_of: ClassVar[str | None] = "queue"
     template_form: ClassVar[Any] = QueueName
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from switchyard.backends.http.courier import OVERTIME, Courier, Exchange, invalid
 from switchyard.backends.http.outgoing import Outgoing
 from switchyard.backends.http.request import RequestError
-from switchyard.backends.http.rules import Verdict
+from switchyard.backends.http.rules import ResponseOutcome
 from switchyard.backends.http.settings import authorization
 from switchyard.backends.http.template import FAULTS
 from switchyard.backends.http.url import parse_url, shown
@@ -86,7 +86,9 @@ class StacHandler:
         if work.correlation_id:
             headers[self._correlation_header] = quote(work.correlation_id[:256], errors="replace")
         private = frozenset({"Authorization"})
-        return Outgoing(str(work.uuid), method, url, headers, private, body, shown(url), body)
+        return Outgoing(
+            str(work.uuid), method, url, headers, private, body, shown_url=shown(url), shown_body=body
+        )
 
 
 def _encoded(item: dict[str, Any], largest: int) -> bytes:
@@ -101,7 +103,7 @@ def _encoded(item: dict[str, Any], largest: int) -> bytes:
     return body
 
 
-def _judged(exchange: Exchange) -> Verdict:
+def _judged(exchange: Exchange) -> ResponseOutcome:
     if exchange.answer is None:
         return exchange.unanswered
     status = exchange.answer.status

@@ -1,6 +1,6 @@
 """`stac`: publishes an item to a STAC API."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -10,7 +10,9 @@ from switchyard.config.templates import Template
 
 
 class StacAction(OutboundAction):
-    """Builds a STAC Item from a feature, creates it, or updates it where it exists."""
+    """Builds a STAC Item from the parameter `item`, a GeoJSON Feature, and creates or updates it."""
+
+    needed_parameters: ClassVar[frozenset[str]] = frozenset({"item"})
 
     type: Literal["stac"] = "stac"
     url: Endpoint

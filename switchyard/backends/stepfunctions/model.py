@@ -15,6 +15,7 @@ class CirrusAction(AwsAction):
 
     runs_workflows: ClassVar[bool] = True
     takes_callbacks: ClassVar[bool] = False
+    instead_of_at_most_once: ClassVar[str] = "its name makes it run once; leave delivery out"
     template_of: ClassVar[str | None] = "state machine"
     template_form: ClassVar[Any] = StateMachineArn
 

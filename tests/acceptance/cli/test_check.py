@@ -105,3 +105,14 @@ def test_the_summary_fits_a_narrow_terminal(tmp_path: Path) -> None:
     shown = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in table]
     assert max(len(line) for line in shown) <= 60
     assert any("argo_resume" in line for line in shown)
+
+
+def test_newuser_2_concurrency_of_what_is_handed_over_counts_dispatches(tmp_path: Path) -> None:
+    file = tmp_path / "switchyard.yaml"
+    file.write_text(
+        "database: {url: env:D}\n"
+        "actions:\n  shell: {type: local, concurrency: 4, command: 'true'}\n  none: {type: noop, concurrency: 3}\n"
+    )
+    done = switchyard("check", "-c", str(file), cwd=tmp_path)
+    assert "4 dispatches at a time" in done.stdout
+    assert "3 at a time" in done.stdout

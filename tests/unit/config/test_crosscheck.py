@@ -173,3 +173,28 @@ def test_a_command_is_words_however_it_is_written(
 
 def test_no_command_at_all() -> None:
     assert LocalAction().argv(None) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "advice"),
+    [
+        ("sqs, status_queue: s", "for sqs: a queue delivers at least once"),
+        ("local", "for local: its name makes it run once"),
+        ("cirrus_task", "for cirrus_task: leave delivery out"),
+    ],
+)
+def test_mission_b6_at_most_once_is_refused_with_the_truth_about_the_type(kind: str, advice: str) -> None:
+    (problem,) = problems(f"actions: {{a: {{type: {kind}, delivery: at_most_once}}}}")
+    assert advice in problem.message
+
+
+def test_newuser_5_a_callback_without_what_its_type_needs_is_refused() -> None:
+    text = """
+        actions: {n: {type: noop}, publish: {type: stac, url: 'https://stac.example', collection: c}}
+        workflows:
+          w: {action: n, callbacks: [{name: x, action: publish, parameters: {NAME: {path: $.item}}}]}
+    """
+    (problem,) = problems(text.replace("NAME", "feature"))
+    assert problem.dotted == "workflows.w.callbacks[0].parameters"
+    assert problem.message == "'item' is missing, which type stac needs"
+    assert problems(text.replace("NAME", "item")) == []

@@ -88,6 +88,41 @@ async def test_a_second_answer_nobody_asked_for_is_not_taken_for_the_next(tmp_pa
     assert second.detail.get("status") == 500
 
 
+async def test_hole_37_a_place_that_answers_late_a_second_time_decides_no_more_than_one_delivery(
+    tmp_path: Path,
+) -> None:
+    """The second answer comes while the next request is under way; after the first, nothing is reused."""
+
+    async def twice(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        there = True
+        while there:
+            writer.write(ANSWER)
+            await writer.drain()
+            await asyncio.sleep(0.002)
+            writer.write(b"HTTP/1.1 500 Smuggled\r\nContent-Length: 0\r\n\r\n")
+            there = bool(await read_request(reader))
+
+    async with raw(twice) as server, handler(tmp_path, concurrency=1) as made:
+        outcomes = [await made.dispatch(work({"url": server.url})) for _ in range(40)]
+    wrong = [outcome for outcome in outcomes if not isinstance(outcome, Success)]
+    assert len(wrong) <= 1
+    assert server.connections >= 38
+
+
+async def test_a_place_that_closes_idle_connections_keeps_its_others(tmp_path: Path) -> None:
+    async def leaves(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(ANSWER)
+        if await read_request(reader):
+            writer.write(ANSWER)
+        await writer.drain()
+
+    async with raw(leaves) as server, handler(tmp_path, concurrency=1) as made:
+        for _ in range(6):
+            assert isinstance(await made.dispatch(work({"url": server.url})), Success)
+            await asyncio.sleep(0.01)
+    assert server.connections == 3
+
+
 async def test_a_server_that_accepts_nobody_is_unsent(tmp_path: Path) -> None:
     async with handler(tmp_path) as made:
         outcome = await made.dispatch(work({"url": "http://127.0.0.1:9/"}))

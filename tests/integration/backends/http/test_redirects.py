@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from switchyard.handlers import Success
+from switchyard.handlers import Invalid, Success
 from tests.integration.backends.http.making import handler, kept, work
 from tests.integration.backends.http.servers import CountingServer, counting
 
@@ -35,3 +35,15 @@ async def test_within_one_origin_everything_goes_along(tmp_path: Path) -> None:
         await made.dispatch(work({"url": server.url}))
     assert [asked.path for asked in server.asked] == ["/hook", "/next", "/next"]
     assert all("authorization" in asked.headers for asked in server.asked)
+
+
+async def test_security_l8_a_body_with_a_secret_stays_with_its_host(tmp_path: Path) -> None:
+    first = CountingServer(status=307)
+    async with counting(first), counting() as second:
+        first.headers = {"Location": second.url}
+        request = {"body": {"token": "{{ secrets.partner }}"}}
+        async with handler(tmp_path, secrets=SECRETS, redirects=1, request=request) as made:
+            outcome = await made.dispatch(work({"url": first.url}))
+    assert isinstance(outcome, Invalid)
+    assert "the redirect leads to another host, and the body holds a secret" in outcome.error
+    assert second.asked == []

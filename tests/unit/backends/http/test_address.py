@@ -99,3 +99,21 @@ def test_hosts_open_by_name_but_never_the_metadata_service() -> None:
     assert policy.refusal(private, "x.hooks.internal") == "private"
     assert policy.refusal(ip_address("169.254.169.254"), "hooks.internal") == "link-local"
     assert policy.refusal(ip_address("0.0.0.0"), "hooks.internal") == "unspecified"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "168.63.129.16",
+        "::ffff:168.63.129.16",
+        "100.100.100.200",
+        "192.0.0.192",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+    ],
+)
+def test_security_l4_a_metadata_service_is_never_opened_by_name(text: str) -> None:
+    address = ip_address(text)
+    assert closed(address) == "a metadata service of a cloud"
+    assert Policy(hosts=["metadata.example"]).refusal(address, "metadata.example") is not None
+    assert Policy(networks=[ip_network(str(destination(address)))]).refusal(address, "any") is None

@@ -1,5 +1,6 @@
 """Templates keep JSON values as they are, see keys only, call nothing and cannot grow."""
 
+import time
 from typing import Any
 
 import pytest
@@ -129,3 +130,30 @@ def test_an_error_names_the_key_and_never_a_value() -> None:
     with pytest.raises(TemplateFaultError) as error:
         render("{{ parameters.person.phone.home }}", person={"name": "hidden-value"})
     assert str(error.value) == "request.body: parameters.person has no 'phone'"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ parameters.x | round(parameters.n, 'floor') }}",
+        "{{ parameters.text | truncate(2) }}",
+        "{{ parameters.many | map('upper') | list }}",
+        "{{ parameters.many | select('string') | list }}",
+        "{{ parameters.many | sort }}",
+    ],
+)
+def test_security_l10_what_takes_long_or_fails_within_jinja_is_a_fault_of_the_values(source: str) -> None:
+    began = time.process_time()
+    with pytest.raises(TemplateFaultError):
+        render(source, x=1.5, n=10**9, text="abcdefgh", many=["a"] * 300_000)
+    assert time.process_time() - began < 2
+
+
+def test_filters_over_a_few_values_work_as_ever() -> None:
+    assert render("{{ parameters.x | round(2) }}", x=1.234) == 1.23
+    assert render("{{ parameters.names | map('upper') | join(',') }}", names=["a", "b"]) == "A,B"
+    assert render("{{ parameters.names | sort | first }}", names=["b", "a"]) == "a"
+    assert render(
+        "{{ parameters.rows | selectattr('ok') | map(attribute='n') | list }}",
+        rows=[{"ok": True, "n": 1}, {"ok": False, "n": 2}],
+    ) == [1]
