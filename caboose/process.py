@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from caboose.complete.completer import Completer
 from caboose.complete.services import Services
+from caboose.leader import Leader
 from caboose.observe.intake import Intake
 from caboose.observe.listen import CancelListener
 from caboose.presence import Presence
@@ -40,9 +41,11 @@ class Caboose:
         self._services = Services.of(config, store, random.Random())  # noqa: S311 - spreads retries
         self._metrics = self._services.metrics
         self._served = build_sources(config, kinds, shard, store)
-        sources = {name: served.source for served in self._served for name in served.names}
-        self._scope = Scope.of(config, sources, shard)
         self._all_queries: list[Queries] = []
+        self._recording = {served.source.name: self._candidate(served, shard) for served in self._served}
+        sources = {name: served.source for served in self._served for name in served.names}
+        leaders = {name: self._recording[each.source.name][1] for each in self._served for name in each.names}
+        self._scope = Scope.of(config, sources, shard, leaders)
         self._presence = Presence(
             self._worker, self._queries("presence"), config, self._metrics, serves=sorted(sources)
         )
@@ -79,18 +82,24 @@ class Caboose:
         self._runner(self._presence)
         self._listener(CancelListener(self._url, due.wake))
         for served in self._served:
-            intake = Intake(served.source, 2 * self._config.caboose.batch)
-            name = served.source.name
-            queries = self._queries(f"complete {name}")
-            completer = Completer(served.source, served.names, intake, queries, self._services)
+            queries, leader = self._recording[served.source.name]
+            intake = Intake(served.source, leader, 2 * self._config.caboose.batch)
+            completer = Completer(served, intake, leader, queries, self._services)
             intake.on_arrival = self._runner(completer).wake
             self._listener(intake)
-            self._runner(self._reconcile(served, intake))
+            self._runner(self._reconcile(served, intake, leader))
 
-    def _reconcile(self, served: ServedSource, intake: Intake) -> Reconcile:
+    def _candidate(self, served: ServedSource, shard: Shard) -> tuple[Queries, Leader]:
+        """The session that records, and who leads on it: one for a source, its action names and a shard."""
+        name = served.source.name
+        queries = self._queries(f"complete {name}")
+        lock = " ".join([name, *sorted(served.names), str(shard)])
+        return queries, Leader(queries, lock if served.source.one_observer else None)
+
+    def _reconcile(self, served: ServedSource, intake: Intake, leader: Leader) -> Reconcile:
         queries = self._queries(f"reconcile {served.source.name}")
         return Reconcile(
-            *(served.source, served.names, queries, intake),
+            *(served.source, served.names, queries, intake, leader),
             grace=served.grace,
             silent=served.silent,
             every=served.every,
@@ -140,7 +149,8 @@ class Caboose:
     async def _ready(self) -> Mapping[str, bool | str]:
         checks: dict[str, bool | str] = {"database": self._presence.fresh}
         for served in self._served:
-            checks[served.source.name] = await served.source.ready()
+            _, leader = self._recording[served.source.name]
+            checks[served.source.name] = not leader.leads or await served.source.ready()  # a standby is ready
         return checks
 
 

@@ -109,6 +109,16 @@ class Queries(Session):
         values = {"names": list(names), "after": after, "limit": limit}
         return await self.rows(OpenExecution, "open_executions", values)
 
+    async def try_lead(self, name: str) -> bool:
+        """Take the lock of a leader on this session, if it is free."""
+        async with self.closed_on_error():
+            (row,) = await self.dicts("try_lead", {"name": name})
+        return bool(row["leads"])
+
+    async def round_trip(self) -> None:
+        """Raises where the session is gone."""
+        await self.dicts("round_trip", {})
+
     async def try_lock(self, lock_ids: Sequence[int]) -> set[int]:
         """Take the advisory locks that are free; an error closes the connection and releases all."""
         async with self.closed_on_error():

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from caboose.leader import Leader
 from switchyard.backends.registry import backend_of
 from switchyard.config.config import Config
 from switchyard.execution import Shard
@@ -15,18 +16,26 @@ class Scope:
 
     shard: Shard
     sources: Mapping[str, Source]  # by action name
+    leaders: Mapping[str, Leader]  # by action name; a name without one has nothing to elect
     not_ours: tuple[str, ...]  # action names that are served by another caboose's sources
 
     @classmethod
-    def of(cls, config: Config, sources: Mapping[str, Source], shard: Shard) -> "Scope":
+    def of(
+        cls,
+        config: Config,
+        sources: Mapping[str, Source],
+        shard: Shard,
+        leaders: Mapping[str, Leader] | None = None,
+    ) -> "Scope":
         """A name whose type has a source that is not here is another's; the rest is everybody's."""
         others = (name for name, action in config.actions.items() if _has_source(action.type))
-        return cls(shard, sources, tuple(sorted(name for name in others if name not in sources)))
+        return cls(
+            shard, sources, leaders or {}, tuple(sorted(name for name in others if name not in sources))
+        )
 
     def not_now(self) -> tuple[str, ...]:
         """Action names that are not ours, or whose source another caboose leads now."""
-        standby = (name for name, source in self.sources.items() if not source.in_charge())
-        return (*self.not_ours, *standby)
+        return (*self.not_ours, *(name for name, leader in self.leaders.items() if not leader.leads))
 
 
 def _has_source(action_type: str) -> bool:

@@ -36,6 +36,11 @@ class Session:
         self._name = name
         self._connection: AsyncConnection[Any] | None = None
 
+    @property
+    def session(self) -> object | None:
+        """The open connection, to compare with an earlier one; None where there is none."""
+        return None if self._connection is None or self._connection.closed else self._connection
+
     async def close(self) -> None:
         """Close the connection; the server releases what it still holds."""
         if self._connection is not None:

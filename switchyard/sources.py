@@ -65,6 +65,7 @@ class Source(Protocol):
     """One backend. All methods raise `switchyard.errors.Transient` where trying again can help."""
 
     name: str
+    one_observer: bool  # True where only one caboose of a shard may observe it: the others stand by
     can_look: bool  # False where a backend has no names to ask by; then only a timeout ends what stays silent
 
     async def start(self) -> None:
@@ -74,13 +75,10 @@ class Source(Protocol):
         """Everything that is there, then every change, until closed. Slow consumers slow it down."""
 
     def answers_for(self, uuid: UUID, handed: Mapping[str, Any], /) -> bool:
-        """Whether this caboose decides on it now: it is of its share, and the lease, if any, is held.
+        """Whether this caboose decides on it: it is of its share.
 
         `handed` is what conductor noted when it handed it over, such as the spool that has it.
         """
-
-    def in_charge(self) -> bool:
-        """Whether this caboose may act on what it saw: False once another may have its lease."""
 
     def present(self, uuid: UUID, run: int) -> bool | None:
         """Whether it was there when last seen; None: this source cannot tell without a look."""

@@ -4,8 +4,8 @@ python -m benchmarks.completion [--workflows 2000] [--rounds 3]
 python -m benchmarks.completion --memory 50000    # that alone
 
 The bare loop lists pages and deletes what they hold, as many at once as caboose does, and nothing else.
-Caboose stands by while the cluster is filled, because the benchmark holds its lease; the time begins when
-caboose has it.
+Caboose stands by while the cluster is filled, because the benchmark holds the leader's lock; the time begins
+when caboose has it.
 """
 
 import argparse
@@ -63,7 +63,7 @@ async def bare_rate(part: Part, cluster: Cluster, url: str, count: int) -> float
 async def caboose_rate(part: Part, cluster: Cluster, url: str, count: int, folder: Path) -> float:
     """Workflows a second of caboose, until all are deleted, recorded and have their callback."""
     namespace = part.namespace()
-    async with Station(part, cluster, namespace, url, folder) as station:
+    async with Station(part, namespace, url, folder) as station:
         uuids = await asyncio.to_thread(submitted, url, count)
         await fill(cluster, namespace, uuids, "Succeeded")
         await station.go()
@@ -78,12 +78,12 @@ async def caboose_rate(part: Part, cluster: Cluster, url: str, count: int, folde
     return count / took
 
 
-async def memory(part: Part, cluster: Cluster, url: str, count: int, folder: Path) -> float:
+async def memory(part: Part, url: str, count: int, folder: Path) -> float:
     """The most MiB that caboose ever held with so many workflows running, all of them in its ledger."""
     namespace = part.namespace()
     uuids = await asyncio.to_thread(submitted, url, count)
     await asyncio.to_thread(pour, part, namespace, uuids, "Running")
-    async with Station(part, cluster, namespace, url, folder) as station:
+    async with Station(part, namespace, url, folder) as station:
         await station.go()
         most = 0
         with psycopg.connect(url, autocommit=True) as connection:
@@ -119,7 +119,7 @@ async def measure(options: argparse.Namespace, url: str, folder: Path) -> Found:
     try:
         install_definitions(part)
         if options.memory:
-            return {"memory_mib": await memory(part, cluster, url, options.memory, folder)}
+            return {"memory_mib": await memory(part, url, options.memory, folder)}
         return await throughput(part, cluster, url, options, folder)
     finally:
         await cluster.close()

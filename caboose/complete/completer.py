@@ -11,7 +11,7 @@ A case that cannot be finished now goes back to the intake and is tried again. O
 in the inbox and set aside, whatever it raised and at whatever step: the others go on without it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from caboose.case import LATER, SOON, Case, NextStep
 from caboose.complete.archive import Archiver
@@ -19,6 +19,7 @@ from caboose.complete.forget import Forgetter
 from caboose.complete.services import Services
 from caboose.inbox import Inbox
 from caboose.isolate import NOT_ABOUT_A_CASE, NotLeader, cases_without_locked, one_by_one
+from caboose.leader import Leader
 from caboose.observe.acknowledge import acknowledge
 from caboose.observe.decide import decide
 from caboose.observe.intake import Intake
@@ -27,7 +28,7 @@ from caboose.observe.stop import Stopper
 from caboose.queries import Queries
 from switchyard.errors import Transient
 from switchyard.process.log import get_logger
-from switchyard.sources import Observation, Seen, Source
+from switchyard.sources import Observation, Seen, ServedSource
 from switchyard.status import Status
 
 log = get_logger(__name__)
@@ -37,12 +38,14 @@ class Completer:
     """The loop that takes one source's observations from the intake to their end."""
 
     def __init__(
-        self, source: Source, names: Collection[str], intake: Intake, queries: Queries, services: Services
+        self, served: ServedSource, intake: Intake, leader: Leader, queries: Queries, services: Services
     ) -> None:
+        source, names = served.source, served.names
         self.name = f"complete {source.name}"
         self._source = source
         self._names = names
         self._intake = intake
+        self._leader = leader
         self._queries = queries
         self._services = services
         self._inbox = Inbox(queries, services.metrics)
@@ -52,6 +55,8 @@ class Completer:
 
     async def run_once(self) -> float | None:
         """Complete what came and what is due again; sleep until there is more."""
+        if not await self._leader.look():
+            return self._leader.look_in
         most = self._services.config.caboose.batch
         await self._batch(self._intake.take(most))
         aside = self._intake.take_aside(most)
@@ -59,7 +64,8 @@ class Completer:
             await self._batch(aside)
         waiting = self._intake.waiting + self._forgetter.waiting
         self._services.metrics.waiting.labels(self._source.name).set(waiting)
-        return min(self._forgetter.next_in, self._intake.next_in(), key=_soonest)
+        next_in = (self._forgetter.next_in, self._intake.next_in(), self._leader.look_in)
+        return min(next_in, key=_soonest)
 
     async def _batch(self, seen: Sequence[Seen]) -> None:
         """Whatever becomes of a batch: a case that is not finished then goes back."""
@@ -73,8 +79,6 @@ class Completer:
 
     async def _complete(self, cases: Sequence[Case]) -> None:
         """The pipeline."""
-        if not self._source.in_charge():
-            return  # leadership may come back before the source reports anything again
         observed = [case for case in cases if isinstance(case.seen, Observation)]
         messages = [case for case in cases if not isinstance(case.seen, Observation)]
         await one_by_one(self._progress.messages, messages, self._failed)
@@ -147,7 +151,7 @@ class Completer:
             await self._inbox.add(what, str(seen.uuid), reason, f"r{seen.run}")
 
     def _check_leadership(self) -> None:
-        if not self._source.in_charge():
+        if not self._leader.leads:
             raise NotLeader
 
 

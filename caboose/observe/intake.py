@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from uuid import UUID
 
+from caboose.leader import Leader
 from switchyard.process.log import get_logger
 from switchyard.sources import Observation, Seen, Source
 from switchyard.status import Status
@@ -34,9 +35,12 @@ def _key(seen: Seen) -> Key | None:
 class Intake:
     """Fills from a source as fast as it is emptied, and no faster."""
 
-    def __init__(self, source: Source, room: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, source: Source, leader: Leader, room: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.name = f"observe {source.name}"
         self._source = source
+        self._leader = leader
         self._room = room
         self._clock = clock
         self._came: asyncio.Queue[Seen] = asyncio.Queue(maxsize=room)
@@ -53,7 +57,7 @@ class Intake:
 
     async def run_once(self) -> float | None:
         """Observe until the source ends or fails; then it is observed anew."""
-        async for seen in self._source.observations():
+        async for seen in self._leader.while_leading(self._source.observations):
             await self.put(seen)
         return 1.0
 

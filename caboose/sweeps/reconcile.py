@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from caboose.isolate import NOT_ABOUT_A_CASE
+from caboose.leader import Leader
 from caboose.observe.intake import Intake
 from caboose.queries import START, Queries
 from caboose.rows import OpenExecution
@@ -36,6 +37,7 @@ class Reconcile:
         names: Sequence[str],
         queries: Queries,
         intake: Intake,
+        leader: Leader,
         *,
         grace: float = GRACE,
         silent: float = SILENT,
@@ -44,7 +46,7 @@ class Reconcile:
     ) -> None:
         self.name = f"reconcile {source.name}"
         self._source, self._names = source, names
-        self._queries, self._intake = queries, intake
+        self._queries, self._intake, self._leader = queries, intake, leader
         self._grace, self._silent, self._every = grace, silent, every
         self._clock = clock
         self._missing: dict[tuple[UUID, int], float] = {}
@@ -52,7 +54,7 @@ class Reconcile:
 
     async def run_once(self) -> float | None:
         """One pass over everything that was handed over."""
-        if not self._source.can_look or not await self._source.ready():
+        if not self._source.can_look or not self._leader.leads or not await self._source.ready():
             return self._every
         after, seen = START, set()
         while page := await self._queries.open_executions(self._names, after, PAGE):

@@ -41,7 +41,7 @@ STARTING = 3.0  # what was killed has to come up before it is killed again, else
 LONGER = (
     4.5,
     8.0,
-)  # than any time-out: a lease 4 s, an answer of the server, a lost worker and a hidden message 3 s
+)  # than any time-out: an answer of the server, a lost worker and a hidden message 3 s
 
 
 def kinds(yard: Yard) -> list[Kind]:

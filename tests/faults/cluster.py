@@ -42,7 +42,6 @@ class Flows:
             "retry": PATIENT,
             "reconcile": "1s",
             "vanished_after": "3s",
-            "lease": {"duration": "4s"},
         }
         shared = {"action": "argo", "timeout": "10m", "retry": AGAIN, "callbacks": [DONE, TOLD, SORRY]}
         once = {**shared, "retry": {"attempts": 1}}

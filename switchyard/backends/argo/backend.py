@@ -1,7 +1,5 @@
 """Registers `argo`, with one source per namespace, and `argo_resume`."""
 
-import os
-import socket
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,18 +23,13 @@ def _resume_handler(name: str, action: Any, context: HandlerContext) -> Handler:
 
 
 def _sources(actions: Mapping[str, ArgoAction], context: SourceContext) -> Iterator[ServedSource]:
-    from switchyard.backends.argo.lease import Lease
     from switchyard.backends.argo.source import ArgoSource, Place
     from switchyard.backends.kubernetes.client import Cluster
     from switchyard.backends.kubernetes.credentials import Credentials
 
-    shard = context.shard
-    identity = f"{socket.gethostname()}-{os.getpid()}"
     for action, names in by_place(actions, lambda each: (each.kubeconfig, each.context, each.namespace)):
         cluster = Cluster(Credentials(action.kubeconfig, action.context))
-        lease_name = action.lease.name if shard.count == 1 else f"{action.lease.name}-{shard.index}"
-        lease = Lease(cluster, action.namespace, lease_name, identity, duration=action.lease.duration)
-        source = ArgoSource(cluster, Place(action.namespace, shard), context.store, lease)
+        source = ArgoSource(cluster, Place(action.namespace, context.shard), context.store)
         yield ServedSource(source, names, action.reconcile, action.vanished_after)
 
 

@@ -1,23 +1,11 @@
 """`argo`: workflows on Argo, through the Kubernetes API."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import Field
+from typing import Any, ClassVar, Literal
 
 from switchyard.backends.kubernetes.model import KubernetesAction
-from switchyard.config.model import Model
 from switchyard.config.names import KubernetesName
 from switchyard.config.units import Interval
-
-
-class Lease(Model):
-    """The Kubernetes Lease by which one caboose leads and another stands by."""
-
-    name: KubernetesName = "switchyard-caboose"
-    """The Lease's name, in the action's namespace; a shard's number is added."""
-    duration: Annotated[Interval, Field(ge=1)] = 8.0
-    """After so long without renewal a standby takes over."""
 
 
 class ArgoAction(KubernetesAction):
@@ -42,8 +30,6 @@ class ArgoAction(KubernetesAction):
     """How often what is open in the ledger is compared with what is in the cluster."""
     vanished_after: Interval = 30.0
     """How long a workflow may be missing from the cluster before it counts as failed."""
-    lease: Lease = Lease()
-    """Leader election among cabooses of one shard."""
 
     @property
     def default_template(self) -> str | None:

@@ -1,4 +1,4 @@
-"""Argo as a source: workflows of ours in one namespace, for one shard, under one lease."""
+"""Argo as a source: workflows of ours in one namespace, for one shard."""
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from switchyard.backends.argo.informer import Change, Informer
-from switchyard.backends.argo.lease import Lease
 from switchyard.backends.argo.logs import archived_log, is_own_log
 from switchyard.backends.argo.observe import Handle, observe, phase_of
 from switchyard.backends.argo.resource import MANAGER, identity, workflows
@@ -43,14 +42,14 @@ class Place:
 class ArgoSource:
     """Observes, stops and deletes Workflows. Nothing that is not ours is ever touched."""
 
+    one_observer = True
     can_look = True
 
-    def __init__(self, cluster: Cluster, place: Place, store: Store, lease: Lease | None = None) -> None:
+    def __init__(self, cluster: Cluster, place: Place, store: Store) -> None:
         self.name = f"argo/{place.namespace}"
         self._cluster = cluster
         self._place = place
         self._store = store
-        self._lease = lease
         self._path = workflows(place.namespace)
         self._informer = Informer(cluster, self._path, place.selector, phase_of)
         self._set_aside = SetAside(self.name)
@@ -63,20 +62,15 @@ class ArgoSource:
         await self._cluster.start()
 
     async def observations(self) -> AsyncIterator[Seen]:
-        """All that is there, then all changes; while another caboose holds the lease, nothing."""
-        changes = self._informer.changes
-        async for change in changes() if self._lease is None else self._lease.while_held(changes):
+        """All that is there, then all changes."""
+        async for change in self._informer.changes():
             seen = self._seen(change)
             if seen is not None:
                 yield seen
 
     def answers_for(self, uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
-        """Of our share, while we hold the lease."""
-        return self._place.shard.owns(uuid) and self.in_charge()
-
-    def in_charge(self) -> bool:
-        """We hold the lease, or there is none."""
-        return self._lease is None or self._lease.held
+        """Of our share."""
+        return self._place.shard.owns(uuid)
 
     def present(self, uuid: UUID, run: int) -> bool | None:
         """From the informer's names, once it has seen all."""
@@ -127,13 +121,11 @@ class ArgoSource:
             self._forgotten.popitem(last=False)
 
     async def ready(self) -> bool:
-        """A standby is ready; a leader once it has listed and while it hears from the API server."""
-        return not self.in_charge() or (self._informer.synced and self._informer.hearing)
+        """It has listed, and hears from the API server."""
+        return self._informer.synced and self._informer.hearing
 
     async def close(self) -> None:
-        """Give the lease back at once, so that a standby need not wait."""
-        if self._lease is not None:
-            await self._lease.release()
+        """Close the connections."""
         await self._cluster.close()
 
     def _seen(self, change: Change) -> Seen | None:
@@ -163,8 +155,6 @@ class ArgoSource:
 
     async def _unless_gone(self, method: str, path: str, body: dict[str, Any]) -> None:
         """404: it is gone. 409, or 422 to a patch: another bears its name now. Nothing is left to do."""
-        if not self.in_charge():
-            raise Transient("another caboose holds the lease")
         content_type = MERGE_PATCH if method == "PATCH" else "application/json"
         try:
             await self._cluster.request(method, path, None, body, content_type)

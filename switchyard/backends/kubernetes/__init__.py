@@ -1,1 +1,1 @@
-"""The Kubernetes API, as far as we need it: credentials, requests, pages, watches, leases."""
+"""The Kubernetes API, as far as we need it: credentials, requests, pages, watches."""

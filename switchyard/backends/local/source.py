@@ -31,6 +31,7 @@ LARGEST_LOG = 2 * 1024 * 1024  # more than the supervisor keeps of each stream
 class LocalSource:
     """Looks through the spool several times a second; what ended is told again until it is forgotten."""
 
+    one_observer = False
     can_look = True
 
     def __init__(self, action: LocalAction, shard: Shard = WHOLE) -> None:
@@ -58,10 +59,6 @@ class LocalSource:
     def answers_for(self, uuid: UUID, handed: Mapping[str, Any], /) -> bool:
         """Of our spool: another host's processes are not ours to miss."""
         return handed.get("spool") == self._spool_id and self._shard.owns(uuid)
-
-    def in_charge(self) -> bool:
-        """The spool is this host's."""
-        return True
 
     def present(self, uuid: UUID, run: int) -> bool | None:
         """Whether its folder is there."""

@@ -27,6 +27,7 @@ HEARD_WITHIN = 60.0
 class SqsSource:
     """Reads one status queue."""
 
+    one_observer = False
     can_look = False
 
     def __init__(self, action: SqsAction, store: Store) -> None:
@@ -51,10 +52,6 @@ class SqsSource:
 
     def answers_for(self, _uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
         """Whoever gets the message; the ledger's locks do the rest."""
-        return True
-
-    def in_charge(self) -> bool:
-        """Whoever gets the message."""
         return True
 
     def present(self, _uuid: UUID, _run: int, /) -> bool | None:

@@ -42,6 +42,7 @@ log = get_logger(__name__)
 class CirrusSource:
     """The executions of some state machines."""
 
+    one_observer = False
     can_look = True
 
     def __init__(self, action: CirrusAction, machines: Sequence[str], shard: Shard = WHOLE) -> None:
@@ -83,10 +84,6 @@ class CirrusSource:
     def answers_for(self, uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
         """Of our share."""
         return self._shard.owns(uuid)
-
-    def in_charge(self) -> bool:
-        """There is no lease: the ledger's locks do."""
-        return True
 
     def present(self, _uuid: UUID, _run: int, /) -> bool | None:
         """Only a describe can tell."""

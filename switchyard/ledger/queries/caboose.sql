@@ -119,6 +119,9 @@ where y.action_name = any (%(names)s::text[]) and y.status in ('QUEUED', 'RUNNIN
 order by y.action_uuid
 limit %(limit)s;
 
+-- try_lead: the lock of the caboose that leads a source, now held by this connection
+select pg_try_advisory_lock(1937204082, hashtext(%(name)s)) as leads;
+
 -- try_lock: the advisory locks of these threads that are free, now held by this connection
 select l.lock_id from unnest(%(lock_ids)s::bigint[]) as l (lock_id) where pg_try_advisory_lock(l.lock_id);
 

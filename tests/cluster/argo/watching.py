@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-from switchyard.backends.argo.lease import Lease
 from switchyard.backends.argo.resource import API, workflows
 from switchyard.backends.argo.source import ArgoSource, Place
 from switchyard.backends.kubernetes.client import Cluster as Client
@@ -75,13 +74,9 @@ async def listening(source: ArgoSource) -> AsyncIterator[Listener]:
         await source.close()
 
 
-def source(
-    kubeconfig: Path, namespace: str, store: Store, *, shard: Shard = WHOLE, lease: str | None = None
-) -> ArgoSource:
-    """A source of that namespace; `lease` is the name that it stands for election by."""
-    client = Client(Credentials(kubeconfig))
-    standing = None if lease is None else Lease(client, namespace, "caboose", lease)
-    return ArgoSource(client, Place(namespace, shard), store, standing)
+def source(kubeconfig: Path, namespace: str, store: Store, *, shard: Shard = WHOLE) -> ArgoSource:
+    """A source of that namespace."""
+    return ArgoSource(Client(Credentials(kubeconfig)), Place(namespace, shard), store)
 
 
 def submit(cluster: Cluster, namespace: str, spec: dict[str, Any], *, run: int = 1) -> UUID:

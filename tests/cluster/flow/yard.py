@@ -86,7 +86,7 @@ class Yard(Deployment):
 
 def _configuration(place: Mapping[str, Any], argo: Mapping[str, Any]) -> dict[str, Any]:
     patient = {**place, "retry": PATIENT}
-    quick = {"concurrency": 20, "reconcile": "1s", "vanished_after": "3s", "lease": {"duration": "4s"}}
+    quick = {"concurrency": 20, "reconcile": "1s", "vanished_after": "3s"}
     return {
         "conductor": {"poll": "1s"},
         "caboose": {"poll": "500ms", "health": {"port": None}},

@@ -9,6 +9,7 @@ from typing import Any
 
 from caboose.complete.completer import Completer
 from caboose.complete.services import Services
+from caboose.leader import Leader
 from caboose.observe.intake import Intake
 from caboose.queries import Queries
 from caboose.scope import Scope
@@ -31,11 +32,14 @@ class Heard:
         services = self.services = Services.of(self.config, self.store, random.Random(1))
         (served,) = build_sources(self.config, (), WHOLE, self.store)
         self.source = served.source
-        self.intake = Intake(served.source, 100)
         self.queries = [Queries(database.url, f"test {number}") for number in range(3)]
-        self.completer = Completer(served.source, served.names, self.intake, self.queries[0], services)
+        leader = Leader(self.queries[0])
+        self.intake = Intake(served.source, leader, 100)
+        self.completer = Completer(served, self.intake, leader, self.queries[0], services)
         self.due = DueCallbacks(self.queries[1], Scope.of(self.config, {"run": self.source}, WHOLE), services)
-        self.reconcile = Reconcile(self.source, served.names, self.queries[2], self.intake, **reconcile)
+        self.reconcile = Reconcile(
+            self.source, served.names, self.queries[2], self.intake, leader, **reconcile
+        )
 
     async def start(self) -> None:
         """Observe from now on, without a break: a poll that is given up would hide what it brings."""

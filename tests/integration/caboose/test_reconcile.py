@@ -36,7 +36,9 @@ async def world(worlds: Worlds) -> World:
 
 
 def reconcile(world: World, clock: Clock) -> Reconcile:
-    return Reconcile(world.source, ["run"], world.queries, world.intake, grace=10.0, clock=clock)
+    return Reconcile(
+        world.source, ["run"], world.queries, world.intake, world.leader, grace=10.0, clock=clock
+    )
 
 
 def mine(world: World) -> dict[str, str]:
@@ -116,7 +118,9 @@ async def test_what_only_a_look_can_tell_is_looked_at_now_and_then_and_forgotten
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, looks = Clock(), 0
-    loop = Reconcile(world.source, ["run"], world.queries, world.intake, silent=0.0, clock=clock)
+    loop = Reconcile(
+        world.source, ["run"], world.queries, world.intake, world.leader, silent=0.0, clock=clock
+    )
     loop._silent = 0.0
     uuid = world.queued(world.submit(), detail=mine(world))
     world.started(uuid)

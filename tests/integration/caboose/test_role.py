@@ -54,7 +54,7 @@ async def test_the_workers_role_is_enough(worlds: Worlds, worker_url: str) -> No
     statuses = [world.thread(uuid)["status"] for uuid in (retried, cancelled, late, done)]
     assert statuses == ["BACKOFF", "CANCELED", "TIMED_OUT", "SUCCESSFUL"]
     assert [child[4] for child in world.children(done)] == ["INVALID", "PENDING"]
-    await Reconcile(world.source, ["run"], world.queries, world.intake).run_once()
+    await Reconcile(world.source, ["run"], world.queries, world.intake, world.leader).run_once()
 
 
 async def test_it_may_keep_the_rows_of_workers_and_the_inbox(worlds: Worlds, worker_url: str) -> None:

@@ -8,7 +8,6 @@ from uuid import UUID, uuid4
 import pytest
 from psycopg import sql
 
-from caboose.isolate import NotLeader
 from caboose.observe.listen import CancelListener
 from caboose.presence import Presence
 from switchyard.errors import DatabaseUnavailable, Transient
@@ -67,25 +66,6 @@ async def test_a_database_that_fails_midway_repeats_only_what_is_not_settled(
     assert await world.completer.run_once() is None
     assert [event[0] for event in world.events(uuid)] == ["QUEUED", "INFO", "SUCCESSFUL"]
     assert not path.exists()
-
-
-async def test_without_the_lease_nothing_is_recorded_and_everything_is_kept(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    uuid, path, seen = _ended(world)
-    with monkeypatch.context() as patch:
-        patch.setattr(world.source, "in_charge", lambda: False)
-        await world.tell(seen)
-        assert world.intake.waiting == 1
-    held = iter([True, False])
-    with monkeypatch.context() as patch:
-        patch.setattr(world.source, "in_charge", lambda: next(held))
-        world.intake._later = [(0.0, 0, seen)]
-        with pytest.raises(NotLeader, match="another caboose may lead"):
-            await world.completer.run_once()
-    assert world.intake.waiting == 1
-    assert [event[0] for event in world.events(uuid)] == ["QUEUED"]
-    assert path.exists()
 
 
 async def test_an_end_that_the_database_refuses_holds_up_no_other(world: World) -> None:

@@ -13,6 +13,7 @@ from psycopg.rows import dict_row
 
 from caboose.complete.completer import Completer
 from caboose.complete.services import Services
+from caboose.leader import Leader
 from caboose.observe.intake import Intake
 from caboose.queries import Queries
 from caboose.scope import Scope
@@ -24,7 +25,7 @@ from switchyard.backends.local.spool import folder, record
 from switchyard.config.config import Config
 from switchyard.execution import WHOLE, name_of
 from switchyard.places import Places
-from switchyard.sources import Seen, Source
+from switchyard.sources import Seen, ServedSource, Source
 from switchyard.store import Store, open_store
 from tests.parts.database import Database
 
@@ -50,6 +51,7 @@ class World:
     due: DueCallbacks
     timeouts: Timeouts
     services: Services
+    leader: Leader
 
     def submit(
         self, workflow: str = "flow", parameters: Mapping[str, Any] | None = None, **more: Any
@@ -147,6 +149,7 @@ async def build(
     workflows: Mapping[str, Any],
     store: Store | None = None,
     database_url: str | None = None,
+    leader_name: str | None = None,
     **config: Any,
 ) -> World:
     """A world around these workflows."""
@@ -160,20 +163,29 @@ async def build(
     await source.start()
     kept = store or open_store((tmp_path / "store").as_uri())
     queries = Queries(database_url or database.url, "caboose test")
-    return _wired(database, made, kept, spool, source, queries=queries)
+    return _wired(database, made, kept, spool, source, queries=queries, leader_name=leader_name)
 
 
 def _wired(
-    database: Database, config: Config, store: Store, spool: Path, source: LocalSource, *, queries: Queries
+    database: Database,
+    config: Config,
+    store: Store,
+    spool: Path,
+    source: LocalSource,
+    *,
+    queries: Queries,
+    leader_name: str | None,
 ) -> World:
     services = Services.of(config, store, random.Random(1))
-    intake = Intake(source, 1000)
+    leader = Leader(queries, leader_name)
+    intake = Intake(source, leader, 1000)
     sources: dict[str, Source] = {"run": source}
     scope = Scope.of(config, sources, WHOLE)
     return World(
         *(database, config, store, spool, source, intake, queries),
-        completer=Completer(source, ["run"], intake, queries, services),
+        completer=Completer(ServedSource(source, ("run",)), intake, leader, queries, services),
         due=DueCallbacks(queries, scope, services),
         timeouts=Timeouts(queries, scope, services, lambda: None),
         services=services,
+        leader=leader,
     )

@@ -106,17 +106,14 @@ def test_a_type_without_a_source_is_refused(tmp_path: Path) -> None:
         sources(tmp_path, {"hook": {"type": "noop"}}, "http")
 
 
-@pytest.mark.parametrize(("shard", "lease"), [("0/1", "switchyard-caboose"), ("1/2", "switchyard-caboose-1")])
-async def test_argo_has_one_source_per_namespace_and_one_lease_per_share(
-    tmp_path: Path, shard: str, lease: str
-) -> None:
+@pytest.mark.parametrize("shard", ["0/1", "1/2"])
+async def test_argo_has_one_source_per_namespace_with_one_observer(tmp_path: Path, shard: str) -> None:
     actions = {"a": ARGO, "b": ARGO, "c": {**ARGO, "namespace": "two"}}
     one, two = sources(tmp_path, actions, shard=shard)
     assert (one.names, two.names) == (("a", "b"), ("c",))
     assert (one.every, one.grace) == (20.0, 40.0)
     assert isinstance(one.source, ArgoSource)
-    assert one.source._lease is not None
-    assert one.source._lease._name == lease
+    assert one.source.one_observer
 
 
 def test_reading_a_configuration_imports_no_client_library() -> None:

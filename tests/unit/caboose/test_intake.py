@@ -3,7 +3,9 @@
 from collections.abc import AsyncIterator
 from uuid import UUID
 
+from caboose.leader import Leader
 from caboose.observe.intake import Intake
+from caboose.queries import Queries
 from switchyard.backends.local.model import LocalAction
 from switchyard.backends.local.source import LocalSource
 from switchyard.sources import Observation
@@ -22,7 +24,7 @@ class Clock:
 
 def intake(room: int = 10) -> tuple[Intake, Clock]:
     clock = Clock()
-    return Intake(LocalSource(LocalAction()), room, clock), clock
+    return Intake(LocalSource(LocalAction()), Leader(Queries("", "")), room, clock), clock
 
 
 def running(run: int = 1) -> Observation:
