@@ -59,6 +59,11 @@ def test_every_guarantee_names_a_test() -> None:
             assert any("def test_" in file.read_text() for file in files), proof
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_has_a_conflict_marker(page: Path) -> None:
+    assert not re.search(r"^(<<<<<<<|>>>>>>>) ", page.read_text(), re.MULTILINE)
+
+
 def test_every_decision_is_in_the_index_and_has_a_number_of_its_own() -> None:
     index = (ROOT / "docs" / "adr" / "README.md").read_text()
     assert [path.name for path in DECISIONS if f"]({path.name})" not in index] == [], (
@@ -116,3 +121,31 @@ def test_every_file_of_the_code_map_exists() -> None:
         for path in named
         if not (path in bare or (ROOT / path).exists() or (ROOT / "tests" / path).exists())
     ] == []
+
+
+ISOLATION = (ROOT / "docs" / "isolation.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "row", [line for line in ISOLATION.splitlines() if "`test_" in line], ids=lambda row: row[2:40]
+)
+def test_every_test_that_the_isolation_page_names_is_there(row: str) -> None:
+    proofs = re.findall(r"((?:`test_\w+`(?:, )?)+) in `(tests/[\w/]+\.py)`", row)
+    assert proofs
+    for names, file in proofs:
+        source = (ROOT / file).read_text()
+        assert [name for name in re.findall(r"test_\w+", names) if f"def {name}(" not in source] == []
+
+
+def test_every_line_of_the_isolation_page_names_a_test() -> None:
+    rows = [line for line in ISOLATION.splitlines() if line.startswith("| ")]
+    heads = [row for row in rows if row.startswith(("| cause |", "| --- |"))]
+    assert len([row for row in rows if "`test_" in row]) == len(rows) - len(heads)
+
+
+def test_the_log_lines_on_the_page_of_conductor_are_logged() -> None:
+    section = (ROOT / "docs" / "conductor.md").read_text().split("| log line | meaning |")[1].split("\n\n")[0]
+    quoted = re.findall(r"^\| `([^`…]+)", section, re.MULTILINE)
+    code = "".join(file.read_text() for file in (ROOT / "conductor").rglob("*.py"))
+    assert len(quoted) > 5
+    assert [line for line in quoted if f'"{line}' not in code] == []
