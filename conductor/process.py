@@ -1,54 +1,59 @@
-"""The conductor as a process: its crews, its loops, its health, and the configuration they stand on."""
+"""The conductor as a program: its worker pools and maintenance loops, and the configuration that they run.
+
+A name whose handler cannot be started (a secret that is gone, a backend that does not answer) is not served,
+reported by /readyz and tried again; the other names are served. At the first start at least one has to work.
+"""
 
 import asyncio
 import gc
 import os
 import socket
 from collections.abc import Collection, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
-from pathlib import Path
+from contextlib import suppress
 
 from conductor.dispatch.threads import ThreadsPerName
-from conductor.maintenance.config_watch import ConfigWatch
 from conductor.maintenance.lost_workers import LostWorkers
 from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.partitions import PartitionCare
 from conductor.maintenance.queue_depth import QueueDepth
+from conductor.maintenance.routes import Routes
 from conductor.maintenance.unknown_names import UnknownNames
+from conductor.maintenance.unserved import Unserved
 from conductor.metrics import ConductorMetrics
 from conductor.registry import Identity
 from conductor.session.open import refuse_pooling
 from conductor.worker.pool import WorkerPool
 from conductor.worker.worker import WorkerContext
 from switchyard.config.config import Config
-from switchyard.config.load import load
-from switchyard.errors import ConfigError, SwitchyardError
+from switchyard.errors import ConfigError, SwitchyardError, Transient
 from switchyard.handlers import HandlerContext
-from switchyard.process.health import HealthServer
 from switchyard.process.log import get_logger
 from switchyard.process.loop import Loop, Runner
+from switchyard.process.metrics import Metrics
 from switchyard.store import open_store
 
 log = get_logger(__name__)
 
 ZONE = "SWITCHYARD_ZONE"
 YOUNG = 20_000  # new objects before a collection; a full house of dispatches holds more than the usual 700
+STARTS_WITHIN = 30.0  # a handler that takes longer is tried again later
 
 
 class ConductorProcess:
     """Runs what a configuration names until it is stopped; a new configuration replaces what it changes."""
 
-    def __init__(self, config: Config, path: Path, names: Collection[str] = ()) -> None:
+    name = "conductor"
+
+    def __init__(self, config: Config, names: Collection[str] = ()) -> None:
         self._config = config
-        self._path = path
         self._only = frozenset(names)
-        self._metrics = ConductorMetrics()
+        self.made = Metrics(self.name)
+        self._metrics = ConductorMetrics(self.made)
         self._pools: dict[str, WorkerPool] = {}
+        self._unserved: dict[str, SwitchyardError] = {}
         self._leaving: set[asyncio.Task[None]] = set()
         self._runners: list[Runner] = []
         self._stopped = asyncio.Event()
-        self._watch = ConfigWatch(path, self._reload)
-        self._problem: str | None = None
 
     def stop(self) -> None:
         """Claim nothing more, finish within the grace."""
@@ -57,64 +62,72 @@ class ConductorProcess:
         self._stopped.set()
         log.info("stopping", grace=self._config.conductor.grace)
 
-    def reload(self) -> None:
-        """Read the configuration again."""
-        self._watch.ask()
-        for runner in self._runners:
-            if runner.name == self._watch.name:
-                runner.wake()
-
     async def run(self) -> None:
         """Until `stop()`; raises what makes it impossible to go on."""
-        asyncio.get_running_loop().set_default_executor(ThreadsPerName())
-        url = self._config.database.conninfo()
-        await refuse_pooling(url)
-        own = OwnSession(url)
+        own = await self._started()
         try:
-            async with self._health():
-                await self._start(self._config, self._served_names(self._config))
-                gc.freeze()  # what is there by now stays: no collection needs to walk it in mid-dispatch
-                gc.set_threshold(YOUNG)
-                await self._run_loops(own)
+            gc.freeze()  # what is there by now stays: no collection needs to walk it in mid-dispatch
+            gc.set_threshold(YOUNG)
+            await self._run_loops(own)
         finally:
-            await self._stop_crews()
+            await self._stop_pools()
             await own.close()
 
     async def once(self) -> None:
         """One pass over what is due: every name until nothing more of it is."""
-        asyncio.get_running_loop().set_default_executor(ThreadsPerName())
-        await refuse_pooling(self._config.database.conninfo())
-        await self._start(self._config, self._served_names(self._config), once=True)
+        own = await self._started(once=True)
         try:
             await asyncio.gather(*(pool.join() for pool in self._pools.values()))
         finally:
-            await self._stop_crews()
+            await self._stop_pools()
+            await own.close()
+
+    async def apply(self, config: Config) -> None:
+        """Take over another configuration; a name that cannot be started anew goes on as it was."""
+        wanted = self._served_names(config)
+        changed = [name for name in wanted if self._differs(config, name)]
+        old, self._config = self._config, config
+        try:
+            self._unserved = {}
+            await self._start(changed)
+        except SwitchyardError:
+            self._config = old
+            raise
+        for name in set(self._pools) - set(wanted):
+            self._leave(self._pools.pop(name))
+        for runner in self._runners:
+            if runner.name == Routes.name:
+                runner.wake()
 
     def alive(self) -> bool:
         """Nothing of it has ended or stalled."""
         return all(runner.alive() for runner in self._runners) and all(p.alive for p in self._pools.values())
 
     async def ready(self) -> Mapping[str, bool | str]:
-        """Whether every worker has a session, and the file's configuration is the one in force."""
+        """Whether every name is served, and every worker has a session."""
         missing = sorted(name for name, pool in self._pools.items() if not pool.serving)
+        unserved = "; ".join(f"{name}: {error}" for name, error in sorted(self._unserved.items())[:5])
         return {
             "database": True if not missing else f"no session yet for {', '.join(missing[:5])}",
-            "configuration": self._problem or True,
+            "actions": f"not served: {unserved}" if unserved else True,
         }
-
-    def _health(self) -> AbstractAsyncContextManager[object]:
-        health = self._config.conductor.health
-        if health.port is None:
-            return nullcontext()
-        return HealthServer(
-            "conductor", health.host, health.port, self.alive, self.ready, self._metrics.registry
-        )
 
     def _served_names(self, config: Config) -> list[str]:
         unknown = sorted(self._only - set(config.actions))
         if unknown:
             raise ConfigError(f"the configuration has no action named {', '.join(unknown)}")
         return [name for name in config.actions if not self._only or name in self._only]
+
+    async def _started(self, *, once: bool = False) -> OwnSession:
+        """Everything that the configuration names, or the first problem where none of it can be started."""
+        asyncio.get_running_loop().set_default_executor(ThreadsPerName())
+        url = self._config.database.conninfo()
+        await refuse_pooling(url)
+        await self._start(self._served_names(self._config), once=once)
+        if self._unserved and (once or not self._pools):
+            await self._stop_pools()
+            raise next(iter(self._unserved.values()))
+        return OwnSession(url)
 
     async def _run_loops(self, own: OwnSession) -> None:
         config, metrics = self._config, self._metrics
@@ -123,7 +136,8 @@ class ConductorProcess:
             UnknownNames(own, lambda: self._config),
             QueueDepth(own, metrics),
             PartitionCare(own, config.partitions, metrics),
-            self._watch,
+            Routes(own, lambda: (self._config, set(self._pools))),
+            Unserved(lambda: self._start(list(self._unserved))),
         ]
         self._runners = [Runner(loop) for loop in loops]
         tasks = [asyncio.create_task(runner.run()) for runner in self._runners]
@@ -135,7 +149,7 @@ class ConductorProcess:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _until_stopped(self, tasks: list[asyncio.Task[None]]) -> None:
-        """Return at the stop; raise what ends a loop or a crew before."""
+        """Return at the stop; raise what ends a loop or a worker before."""
         stop = asyncio.create_task(self._stopped.wait())
         try:
             while not stop.done():
@@ -148,8 +162,11 @@ class ConductorProcess:
         finally:
             stop.cancel()
 
-    async def _start(self, config: Config, names: Collection[str], *, once: bool = False) -> None:
-        """Start crews for these names; those they replace finish what they have in flight."""
+    async def _start(self, names: Collection[str], *, once: bool = False) -> None:
+        """Start pools for these names; those they replace finish what they have in flight."""
+        if not names:
+            return
+        config = self._config
         shared = WorkerContext(
             config.database.conninfo(),
             config.conductor,
@@ -158,28 +175,34 @@ class ConductorProcess:
             once,
         )
         context = HandlerContext(config, open_store(config.store), config.secrets)
-        fresh = {
-            name: WorkerPool(name, config.actions[name], shared, context, self._metrics) for name in names
-        }
-        for name, pool in fresh.items():
-            await pool.start()
-            self._leave(self._pools.get(name))
-            self._pools[name] = pool
+        await asyncio.gather(*(self._start_one(name, shared, context) for name in names))
 
-    async def _reload(self) -> None:
-        """Take over what the file says now, or keep what is in force and say why."""
+    async def _start_one(self, name: str, shared: WorkerContext, context: HandlerContext) -> None:
         try:
-            config = await asyncio.to_thread(load, self._path)
-            wanted = self._served_names(config)
-            await self._start(config, [name for name in wanted if self._differs(config, name)])
+            pool = await self._begun(name, shared, context)
         except SwitchyardError as error:
-            self._problem = f"the file was changed but not taken over: {error}"
-            log.warning("the configuration stays as it was", error=str(error))
+            if str(self._unserved.get(name)) != str(error):
+                log.error("an action name is not served", action=name, error=str(error))  # noqa: TRY400 - it says all
+            self._unserved[name] = error
             return
-        for name in set(self._pools) - set(wanted):
-            self._leave(self._pools.pop(name))
-        self._config, self._problem = config, None
-        log.info("the configuration was read again", fingerprint=config.fingerprint()[:12])
+        self._unserved.pop(name, None)
+        self._leave(self._pools.get(name))
+        self._pools[name] = pool
+
+    async def _begun(self, name: str, shared: WorkerContext, context: HandlerContext) -> WorkerPool:
+        pool = WorkerPool(name, context.config.actions[name], shared, context, self._metrics)
+        try:
+            async with asyncio.timeout(STARTS_WITHIN):
+                await pool.start()
+        except BaseException as error:
+            with suppress(Exception):
+                await pool.join()
+            if isinstance(error, TimeoutError):
+                raise Transient(f"its handler did not start within {STARTS_WITHIN:g} s") from error
+            if isinstance(error, Exception) and not isinstance(error, SwitchyardError):
+                raise ConfigError(f"its handler cannot be started: {error!r}") from error
+            raise
+        return pool
 
     def _differs(self, config: Config, name: str) -> bool:
         old = self._config
@@ -197,7 +220,7 @@ class ConductorProcess:
             self._leaving.add(task)
             task.add_done_callback(self._leaving.discard)
 
-    async def _stop_crews(self) -> None:
+    async def _stop_pools(self) -> None:
         for name in list(self._pools):
             self._leave(self._pools.pop(name))
         await asyncio.gather(*self._leaving, return_exceptions=True)

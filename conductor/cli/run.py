@@ -9,8 +9,10 @@ import typer
 
 from conductor.process import ConductorProcess
 from switchyard.cli.options import ConfigFile
+from switchyard.config.config import Config
 from switchyard.config.load import find, load
 from switchyard.process import log
+from switchyard.process.frame import serve
 from switchyard.process.signals import handled_in_loop
 from switchyard.process.tracing import traced
 
@@ -24,7 +26,8 @@ def run(config: ConfigFile = None, actions: ActionsOption = None) -> None:
 
     Example: conductor run -c switchyard.yaml --actions webhook,argo
     """
-    asyncio.run(_run(_process(config, actions)))
+    loaded, path = _loaded(config)
+    asyncio.run(_run(loaded, path, _names(actions)))
 
 
 def once(config: ConfigFile = None, actions: ActionsOption = None) -> None:
@@ -32,22 +35,26 @@ def once(config: ConfigFile = None, actions: ActionsOption = None) -> None:
 
     Example: conductor once -c switchyard.yaml
     """
-    asyncio.run(_once(_process(config, actions)))
+    loaded, _ = _loaded(config)
+    asyncio.run(_once(loaded, _names(actions)))
 
 
-def _process(config: Path | None, actions: str | None) -> ConductorProcess:
+def _loaded(config: Path | None) -> tuple[Config, Path | None]:
     path = find(config, os.environ)
     loaded = load(path)
     log.configure(json=loaded.log.json_lines, level=loaded.log.level)
-    names = [name.strip() for name in (actions or "").split(",") if name.strip()]
-    return ConductorProcess(loaded, path, names)
+    return loaded, path
 
 
-async def _run(process: ConductorProcess) -> None:
-    with traced("conductor"), handled_in_loop(process.stop, process.reload):
-        await process.run()
+def _names(actions: str | None) -> list[str]:
+    return [name.strip() for name in (actions or "").split(",") if name.strip()]
 
 
-async def _once(process: ConductorProcess) -> None:
-    with traced("conductor"), handled_in_loop(process.stop):
+async def _run(config: Config, path: Path | None, names: list[str]) -> None:
+    await serve(ConductorProcess(config, names), config, path, config.conductor.health)
+
+
+async def _once(config: Config, names: list[str]) -> None:
+    process = ConductorProcess(config, names)
+    with traced(process.name), handled_in_loop(process.stop):
         await process.once()

@@ -5,5 +5,6 @@ lost_workers.py   marks workers that stopped their heartbeat, and pauses names t
 unknown_names.py  ends what waits under a name that no configuration has
 partitions.py     makes partitions ahead and drops old ones
 queue_depth.py    depth and age of the queue for the metrics
-config_watch.py   reads the configuration again when the file changes
+routes.py         announces which action name runs each workflow
+unserved.py       tries again to start names whose handler could not start
 """

@@ -18,6 +18,7 @@ from conductor.worker.loop import WorkerLoop
 from switchyard.backoff import Backoff
 from switchyard.config.daemons import Conductor, Workers
 from switchyard.errors import ConfigError, SwitchyardError
+from switchyard.ledger.errors import unavailable
 from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
@@ -83,9 +84,10 @@ class Worker:
         session = await open_session(context.url, served.name)
         loop = None
         try:
-            registration, slots = await register(
-                session, served, self._wanted(), identity=context.identity, workers=context.workers
-            )
+            with unavailable():  # without our schema, or without a role: waiting does not help
+                registration, slots = await register(
+                    session, served, self._wanted(), identity=context.identity, workers=context.workers
+                )
             self._rows.append(registration)
             await self._close_rows(session, but=registration)
             loop = self._loop = WorkerLoop(

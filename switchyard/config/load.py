@@ -1,6 +1,7 @@
 """From a file, the environment and flags to one frozen Config, or to every problem at once.
 
-The file is `-c FILE`, else $SWITCHYARD_CONFIG, else ./switchyard.yaml. What a setting is comes from, in this
+The file is `-c FILE`, else $SWITCHYARD_CONFIG, else ./switchyard.yaml; where SWITCHYARD_ACTIONS… says what to
+run, there need not be one. What a setting is comes from, in this
 order: flag, environment, file, default.
 """
 
@@ -23,6 +24,7 @@ from switchyard.config.problems import InvalidConfig, Place, Problem
 FILE = "switchyard.yaml"
 VARIABLE = "SWITCHYARD_CONFIG"
 EXTENSION = "x-"  # keys of the top level that are only there for anchors
+ACTIONS = "SWITCHYARD_ACTIONS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Loaded:
     """A configuration that can be used, and what is worth knowing about it."""
 
     config: Config
-    path: Path
+    path: Path | None
     warnings: tuple[Problem, ...]
     document: Document
 
@@ -52,15 +54,18 @@ def inspect(
     """The same, with the warnings."""
     surroundings = os.environ if environ is None else environ
     file = find(path, surroundings)
-    document = read_document(file)
-    config, problems = examine(document, surroundings, flags or {}, file.parent)
+    document = Document("the environment") if file is None else read_document(file)
+    config, problems = examine(document, surroundings, flags or {}, file.parent if file else Path())
     if config is None:
         raise InvalidConfig(problems)
     return Loaded(config, file, tuple(problems), document)
 
 
-def find(path: Path | str | None, environ: Mapping[str, str]) -> Path:
-    """The file that counts; InvalidConfig says where it was looked for."""
+def find(path: Path | str | None, environ: Mapping[str, str]) -> Path | None:
+    """The file that counts; None where there is none and the environment names actions.
+
+    InvalidConfig says where it was looked for.
+    """
     if path is not None:
         return Path(path)
     named = environ.get(VARIABLE)
@@ -68,6 +73,8 @@ def find(path: Path | str | None, environ: Mapping[str, str]) -> Path:
         return Path(named)
     if Path(FILE).is_file():
         return Path(FILE)
+    if any(name.upper().startswith(ACTIONS) for name in environ):
+        return None
     raise InvalidConfig([Problem((), not_found())])
 
 

@@ -5,12 +5,13 @@ exceptions as text, secrets masked, then rendered. Nothing in a line can forge a
 configured logging (our code used as a library) only warnings and worse reach stderr, and never stdout.
 """
 
+import atexit
 import logging
 import re
 import sys
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -18,6 +19,7 @@ from structlog.typing import FilteringBoundLogger, Processor, WrappedLogger
 
 from switchyard.errors import ConfigError
 from switchyard.process.redact import redact_value
+from switchyard.process.sink import Sink
 
 IDS = ("correlation_id", "action_uuid")
 LEVELS = ("debug", "info", "warning", "error", "critical")
@@ -30,15 +32,17 @@ _CONTROL_IN_BLOCK = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 EventDict = MutableMapping[str, Any]
 
 
-class _Stderr(logging.StreamHandler[TextIO]):
+SINK = Sink()
+
+
+class _Stderr(logging.Handler):
     """Writes to what stderr is now: tests and daemons replace it after the configuration."""
 
-    def __init__(self) -> None:
-        logging.Handler.__init__(self)
-
-    @property
-    def stream(self) -> TextIO:  # type: ignore[override]  # a plain attribute there, a look-up here
-        return sys.stderr
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            SINK.write(self.format(record) + "\n")
+        except Exception:  # noqa: BLE001 - a line that cannot be shown must not end what it is about
+            self.handleError(record)
 
 
 def configure(*, json: bool | None = None, level: str = "info") -> None:
@@ -60,6 +64,7 @@ def configure(*, json: bool | None = None, level: str = "info") -> None:
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(number, logging.WARNING))
     logging.captureWarnings(capture=True)
+    atexit.register(SINK.flush)
 
 
 def get_logger(name: str) -> FilteringBoundLogger:

@@ -132,3 +132,16 @@ select switchyard.drop_partition(%(suffix)s);
 
 -- days_ahead: how long the partitions still last
 select extract(epoch from max(p.ends_at) - now())::double precision / 86400 from switchyard.partition_span p;
+
+-- announce: the action name that runs each workflow
+insert into switchyard.route (workflow, action_name)
+select r.workflow, r.action_name from unnest(%(workflows)s::text[], %(names)s::text[]) as r (workflow, action_name)
+on conflict (workflow) do update set action_name = excluded.action_name
+where route.action_name <> excluded.action_name;
+
+-- withdraw: workflows that the configuration lacks, while all conductors have the same one
+delete from switchyard.route r
+where r.workflow <> all (%(workflows)s::text[])
+  and not exists (
+    select from switchyard.worker w
+    where w.kind = 'conductor' and w.ended_at is null and w.lost_at is null and w.config_hash <> %(config_hash)s);

@@ -1,0 +1,77 @@
+"""The frame of a program: signals, health, metrics, tracing, the watchdog and the configuration file.
+
+The program itself only runs, stops, takes over another configuration and says how it is. SIGTERM and SIGINT
+stop it, SIGHUP and a changed file make it take over what the file has now; a configuration that it cannot use
+leaves the last good one in force and is reported by /readyz. What escapes `run` decides the exit code, by its
+type (errors.py).
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from pathlib import Path
+from typing import Protocol
+
+from switchyard.config.config import Config
+from switchyard.config.health import Health
+from switchyard.process.health import HealthServer, Ready
+from switchyard.process.log import get_logger
+from switchyard.process.loop import Runner
+from switchyard.process.metrics import Metrics
+from switchyard.process.reload import Reload
+from switchyard.process.signals import handled_in_loop
+from switchyard.process.tracing import traced
+from switchyard.process.watchdog import watched
+
+log = get_logger(__name__)
+
+
+class Program(Protocol):
+    """What the frame runs."""
+
+    name: str
+    made: Metrics  # where its metrics were made
+
+    async def run(self) -> None:
+        """Until `stop`; raises what makes it impossible to go on."""
+
+    def stop(self) -> None:
+        """Begin to end in order."""
+
+    async def apply(self, config: Config) -> None:
+        """Take over another configuration; a SwitchyardError leaves the present one in force."""
+
+    def alive(self) -> bool:
+        """Nothing of it has ended or stalled."""
+
+    async def ready(self) -> Mapping[str, bool | str]:
+        """Its own checks."""
+
+
+async def serve(program: Program, config: Config, path: Path | None, health: Health) -> None:
+    """Run the program until it is stopped. `path`: the file to watch; None where there is none."""
+    reload = Reload(path, config, program.apply)
+    watching = Runner(reload)
+
+    def read_again() -> None:
+        reload.ask()
+        watching.wake()
+
+    async def ready() -> Mapping[str, bool | str]:
+        return {**await program.ready(), "configuration": reload.problem or True}
+
+    server = _server(program, health, ready)
+    with traced(program.name), handled_in_loop(program.stop, read_again), watched(program.made):
+        async with server:
+            task = asyncio.create_task(watching.run())
+            try:
+                await program.run()
+            finally:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+
+def _server(program: Program, health: Health, ready: Ready) -> AbstractAsyncContextManager[object]:
+    if health.port is None:
+        return nullcontext()
+    return HealthServer(program.name, health.host, health.port, program.alive, ready, program.made.registry)

@@ -1,0 +1,115 @@
+"""The configuration file, read again on SIGHUP and when it changed; a bad one is only reported.
+
+A file that is being written may be empty or half of itself for a moment, and one on a network disk may not
+answer: so a change is taken over when two looks agree, reading has a deadline in a thread that nobody waits
+for at the end, and a file that suddenly names no actions is not believed. The last good configuration stays.
+"""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from switchyard.config.config import Config
+from switchyard.config.load import load
+from switchyard.errors import ConfigError, SwitchyardError
+from switchyard.process.log import get_logger
+
+EVERY = 1.0
+SETTLED = 0.2  # between the two looks
+SLOW = 60.0  # until the next look at a disk that does not answer
+READ_WITHIN = 15.0
+
+Result = TypeVar("Result")
+State = tuple[int, int, int] | None
+
+log = get_logger(__name__)
+
+
+class Reload:
+    """Watches the file of a program; `ask()` reads it whether it changed or not."""
+
+    name = "configuration"
+
+    def __init__(self, path: Path | None, config: Config, apply: Callable[[Config], Awaitable[None]]) -> None:
+        self._path, self._config, self._apply = path, config, apply
+        self._seen = self._last = _state(path)
+        self._asked = False
+        self.problem: str | None = None
+
+    def ask(self) -> None:
+        """Read it at the next call."""
+        self._asked = True
+
+    async def run_once(self) -> float:
+        """Look at the file; read it where somebody asked, or it is another one and no longer changing."""
+        try:
+            state = await within(READ_WITHIN, _state, self._path)
+        except ConfigError as error:
+            self._refused(error)
+            return SLOW
+        settled, self._last = state == self._last, state
+        changed = state is not None and state != self._seen
+        if changed and not settled and not self._asked:
+            return SETTLED
+        if changed or self._asked:
+            self._asked, self._seen = False, state
+            await self._read()
+        return EVERY
+
+    async def _read(self) -> None:
+        try:
+            found = await within(READ_WITHIN, load, self._path)
+            if self._config.actions and not found.actions:
+                raise ConfigError("it names no actions any more")
+            if found != self._config:
+                await self._apply(found)
+        except SwitchyardError as error:
+            self._refused(error)
+            return
+        changed, self._config, self.problem = found != self._config, found, None
+        log.info("the configuration was read again", changed=changed, fingerprint=found.fingerprint()[:12])
+
+    def _refused(self, error: SwitchyardError) -> None:
+        self.problem = f"the file cannot be used: {error}"
+        log.warning("the configuration stays as it was", error=str(error))
+
+
+async def within(seconds: float, function: Callable[..., Result], *arguments: object) -> Result:
+    """What the function returns; ConfigError where it does not in time, and its thread is left alone."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Result] = loop.create_future()
+
+    def settle(result: Result | None, error: BaseException | None) -> None:
+        if future.cancelled():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = function(*arguments)
+        except Exception as raised:  # noqa: BLE001 - raised again where it is awaited
+            error = raised
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=work, name="read", daemon=True).start()
+    try:
+        async with asyncio.timeout(seconds):
+            return await future
+    except TimeoutError:
+        raise ConfigError(f"reading took longer than {seconds:g} s") from None
+
+
+def _state(path: Path | None) -> State:
+    try:
+        found = path.stat() if path is not None else None
+    except OSError:
+        return None  # being replaced, or gone: the configuration in force stays
+    return None if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)

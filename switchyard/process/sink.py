@@ -1,0 +1,106 @@
+"""Where log lines go: stderr, without ever waiting for whoever reads it.
+
+A pipe that nobody reads fills up, and a write to it waits for ever; in an event loop everything would wait
+with it. So a line is written at once where that cannot block, else by a thread, from a bounded backlog. What
+does not fit any more is dropped and counted, and a line says how many when there is room again.
+"""
+
+import contextlib
+import os
+import select
+import stat
+import sys
+import threading
+import time
+from collections import deque
+
+MOST = 10_000  # lines that wait
+_ATOMIC = 4096  # a pipe that is writable takes so many bytes without blocking
+_AT_EXIT = 2.0
+
+
+class Sink:
+    """One a process. Safe from any thread."""
+
+    def __init__(self) -> None:
+        self.dropped = 0
+        self._unsaid = 0
+        self._backlog: deque[bytes] = deque()
+        self._lock = threading.Lock()
+        self._writing: threading.Thread | None = None
+
+    def write(self, line: str) -> None:
+        """Write the line now or later, or drop it; never wait."""
+        try:
+            handle = sys.stderr.fileno()
+        except (OSError, ValueError, AttributeError):  # replaced by something that is no file
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                sys.stderr.write(line)
+            return
+        data = line.encode(errors="backslashreplace")
+        with self._lock:
+            if not self._backlog and _takes(handle, len(data)) and _written(handle, data):
+                return
+            if len(self._backlog) >= MOST:
+                self.dropped += 1
+                self._unsaid += 1
+                return
+            self._backlog.append(data)
+            if self._writing is None:
+                self._writing = threading.Thread(target=self._drain, args=(handle,), name="log", daemon=True)
+                self._writing.start()
+
+    def flush(self, within: float = _AT_EXIT) -> None:
+        """Give a slow reader a moment at the end of the program; one that reads nothing is not waited for."""
+        deadline = time.monotonic() + within
+        while self._backlog and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def _drain(self, handle: int) -> None:
+        while True:
+            with self._lock:
+                if not self._backlog:
+                    self._writing = None
+                    return
+                data = self._backlog[0]  # stays until it is written, so that later lines come after it
+            _write_all(handle, data)
+            with self._lock:
+                self._backlog.popleft()
+                if self._unsaid and len(self._backlog) < MOST // 2:
+                    self._backlog.append(_dropped(self._unsaid))
+                    self._unsaid = 0
+
+
+def _takes(handle: int, size: int) -> bool:
+    """Whether a write of this size cannot block: a file, or a pipe or terminal with room."""
+    try:
+        if stat.S_ISREG(os.fstat(handle).st_mode):
+            return True
+        return size <= _ATOMIC and bool(select.select([], [handle], [], 0)[1])
+    except OSError:
+        return True  # closed: a write fails at once
+
+
+def _written(handle: int, data: bytes) -> bool:
+    try:
+        return os.write(handle, data) == len(data)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # closed, or a disk that is full: the line is lost, and the program goes on
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            select.select([], [handle], [])
+            view = view[os.write(handle, view) :]
+        except BlockingIOError:
+            continue
+        except OSError:
+            return
+
+
+def _dropped(count: int) -> bytes:
+    return f'{{"event": "log lines were dropped: nobody read them", "dropped": {count}}}\n'.encode()
