@@ -8,25 +8,31 @@ from switchyard.ledger.queries import query
 
 ANNOUNCE = query("conductor", "announce")
 WITHDRAW = query("conductor", "withdraw")
+EVERY = 10.0
+
+Served = tuple[Config, Collection[str]]
 
 
 class Routes:
-    """Writes at the start and after a reload: the conductor that started last decides."""
+    """Announces at the start and after a reload only: while two configurations run, the newer one decides."""
 
     name = "routes"
 
-    def __init__(self, own: OwnSession, served: Callable[[], tuple[Config, Collection[str]]]) -> None:
+    def __init__(self, own: OwnSession, served: Callable[[], Served]) -> None:
         self._own = own
         self._served = served  # asked at every call: the configuration may have been reloaded
+        self._announced: Served | None = None
 
-    async def run_once(self) -> None:
-        """Announce what is served, and withdraw what no configuration has any more."""
-        config, names = self._served()
-        routes = sorted(
-            (name, flow.action) for name, flow in config.workflows.items() if flow.action in names
-        )
+    async def run_once(self) -> float:
+        """Announce what is served; withdraw what is configured nowhere, once all conductors agree on that."""
+        config, names = served = self._served()
+        flows = config.workflows.items()
+        routes = sorted((name, flow.action) for name, flow in flows if flow.action in names)
         values = {"workflows": [name for name, _ in routes], "names": [action for _, action in routes]}
         known = {"workflows": sorted(config.workflows), "config_hash": config.fingerprint()}
         async with self._own.session() as session:
-            await session.rows(ANNOUNCE, values)
+            if served != self._announced:
+                await session.rows(ANNOUNCE, values)
             await session.rows(WITHDRAW, known)
+        self._announced = served
+        return EVERY

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from switchyard.config.config import Config
-from switchyard.config.health import Health
+from switchyard.config.daemons import Health
 from switchyard.process.health import HealthServer, Ready
 from switchyard.process.log import get_logger
 from switchyard.process.loop import Runner
