@@ -18,7 +18,7 @@ from tests.waiting import until
 
 EVERY = [block for page in PAGES for block in blocks(page)]
 # Pages that begin with a database that somebody has migrated; the others migrate it themselves.
-MIGRATED = {"administration.md", "handlers.md", "sql.md", "troubleshooting.md"}
+MIGRATED = {"administration.md", "backends.md", "sql.md", "troubleshooting.md"}
 
 
 @pytest.fixture
@@ -85,12 +85,12 @@ def test_operations(tmp_path: Path, own_postgres: Server) -> None:
     assert found == (True,)
 
 
-def test_a_handler_of_ones_own(place: Sandbox) -> None:
-    """Installed as pip would: a module and its metadata on the path."""
+def test_a_backend_of_ones_own(place: Sandbox) -> None:
+    """A handler, and one that hands over to its source; installed as pip would, on the path."""
     written = [
         block
         for block in EVERY
-        if block.page.name == "handlers.md" and block.file in {"telegrams.py", "pyproject.toml"}
+        if block.page.name == "backends.md" and block.file in {"telegrams.py", "parcels.py", "pyproject.toml"}
     ]
     for block in written:
         (place.folder / str(block.file)).write_text(block.text)
@@ -104,10 +104,13 @@ def test_a_handler_of_ones_own(place: Sandbox) -> None:
     installed = place.folder / "installed"
     subprocess.run([sys.executable, "-m", "zipfile", "-e", wheel, installed], check=True)
     place.environ["PYTHONPATH"] = str(installed)
-    run(place, "handlers.md")
+    run(place, "backends.md")
     with psycopg.connect(place.url) as connection:
-        rows = connection.execute("select status::text, run, attempt from switchyard.thread").fetchall()
-    assert rows == [("SUCCESSFUL", 1, 1)]
+        rows = connection.execute(
+            "select action_name, status::text, run, attempt from switchyard.thread order by 1"
+        ).fetchall()
+    assert rows == [("parcel", "SUCCESSFUL", 1, 1), ("telegram", "SUCCESSFUL", 1, 1)]
+    until(lambda: not list((place.folder / "depot").iterdir()), 30)  # forgotten once the end was recorded
 
 
 def test_the_contract_of_a_program(place: Sandbox) -> None:
@@ -130,7 +133,7 @@ def test_the_assessment(place: Sandbox) -> None:
 
 REST = sorted(
     {block.page.name for block in EVERY if block.runs}
-    - {"README.md", "administration.md", "operations.md", "handlers.md", "assessment.md", "programs.md"}
+    - {"README.md", "administration.md", "operations.md", "backends.md", "assessment.md", "programs.md"}
 )
 
 
