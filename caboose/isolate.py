@@ -8,6 +8,7 @@ What is not about any case (the database is away, the configuration cannot be us
 raised.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 from uuid import UUID
@@ -18,6 +19,9 @@ from caboose.session import RowBusy
 from switchyard.errors import ConfigError, DatabaseUnavailable, Transient
 
 T = TypeVar("T")
+
+ANSWER = 20.0  # seconds: less than what makes a loop look stuck
+Step = Callable[[Sequence[Case]], Awaitable[None]]
 Failed = Callable[[Case, Exception], Awaitable[None]]
 
 
@@ -28,12 +32,19 @@ class NotLeader(Transient):
         super().__init__("another caboose may lead by now: nothing was recorded")
 
 
+async def answered(call: Awaitable[T]) -> T:
+    """What a source answers; one that does not answer in time may answer later."""
+    try:
+        async with asyncio.timeout(ANSWER):
+            return await call
+    except TimeoutError as error:
+        raise Transient(f"no answer within {ANSWER:.0f} s") from error
+
+
 NOT_ABOUT_A_CASE = (DatabaseUnavailable, ConfigError, NotLeader)
 
 
-async def one_by_one(
-    step: Callable[[Sequence[Case]], Awaitable[None]], cases: Sequence[Case], failed: Failed
-) -> None:
+async def one_by_one(step: Step, cases: Sequence[Case], failed: Failed) -> None:
     """Run a step for all cases; where that fails, for each, and hand those that fail alone to `failed`."""
     if not cases:
         return
@@ -72,9 +83,7 @@ async def without_locked(
     return unlocked
 
 
-async def cases_without_locked(
-    queries: Queries, step: Callable[[Sequence[Case]], Awaitable[None]], cases: Sequence[Case]
-) -> list[Case]:
+async def cases_without_locked(queries: Queries, step: Step, cases: Sequence[Case]) -> list[Case]:
     """The same for cases: those whose thread somebody has locked are set aside."""
     written = await without_locked(queries, step, cases, lambda case: case.observation.uuid)
     for case in set(cases).difference(written):

@@ -12,7 +12,7 @@ from typing import Any
 from caboose.case import LATER, SOON, Case
 from caboose.complete.output import Outputs
 from caboose.inbox import Inbox
-from caboose.isolate import NOT_ABOUT_A_CASE, Failed
+from caboose.isolate import NOT_ABOUT_A_CASE, Failed, answered
 from caboose.metrics import CabooseMetrics
 from switchyard.config.config import Config
 from switchyard.config.schemas import JsonSchema
@@ -109,7 +109,7 @@ class Archiver:
 async def _log_of(source: Source, seen: Observation) -> bytes | None:
     """A log that cannot be read does not keep an end from being recorded."""
     try:
-        return await source.log(seen)
+        return await answered(source.log(seen))
     except Transient:
         raise
     except Exception as error:  # noqa: BLE001 - a stranger's file, in whatever state

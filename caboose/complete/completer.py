@@ -11,6 +11,7 @@ A case that cannot be finished now goes back to the intake and is tried again. O
 in the inbox and set aside, whatever it raised and at whatever step: the others go on without it.
 """
 
+import time
 from collections.abc import Sequence
 
 from caboose.case import LATER, SOON, Case, NextStep
@@ -32,6 +33,8 @@ from switchyard.sources import Observation, Seen, ServedSource
 from switchyard.status import Status
 
 log = get_logger(__name__)
+
+AT_ONCE = 20.0  # seconds of one turn for ends that are recorded alone: a loop must not look stuck
 
 
 class Completer:
@@ -110,7 +113,11 @@ class Completer:
         alone = [case for case in cases if case.large or case.known_thread.slow_callbacks]
         apart = set(alone)
         await one_by_one(record, [case for case in cases if case not in apart], self._failed)
+        until = time.monotonic() + AT_ONCE
         for case in alone:
+            if time.monotonic() > until:
+                case.retry_in = 0.0  # the next turn goes on with it
+                continue
             await one_by_one(record, [case], self._failed)
             case.output = None
         for case in recorded:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from caboose.case import SOON, Case
+from caboose.isolate import answered
 from caboose.metrics import CabooseMetrics
 from caboose.queries import Queries
 from switchyard.process.log import get_logger
@@ -58,9 +59,7 @@ class Forgetter:
 
     async def _forget_all(self, todo: Sequence[Forgettable]) -> list[Forgettable]:
         """Those that failed."""
-        results = await asyncio.gather(
-            *(self._source.forget(each) for each, _ in todo), return_exceptions=True
-        )
+        results = await asyncio.gather(*(self._one(each) for each, _ in todo), return_exceptions=True)
         failed = []
         for pair, result in zip(todo, results, strict=True):
             if isinstance(result, BaseException):
@@ -71,6 +70,9 @@ class Forgetter:
             else:
                 self._metrics.forgotten.labels(self._source.name).inc()
         return failed
+
+    async def _one(self, seen: Observation) -> None:
+        await answered(self._source.forget(seen))
 
 
 def _forgettable(case: Case) -> Forgettable:

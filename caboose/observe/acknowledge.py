@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Sequence
 
 from caboose.case import Case
+from caboose.isolate import answered
 from switchyard.process.log import get_logger
+from switchyard.sources import Acknowledge
 
 log = get_logger(__name__)
 
@@ -13,7 +15,11 @@ async def acknowledge(source: str, cases: Sequence[Case]) -> None:
     """The ledger has them: they are finished, whatever becomes of the rest of their batch."""
     for case in cases:
         case.finished = True
-    waiting = (case.seen.acknowledge() for case in cases if case.seen.acknowledge)
+    waiting = (_one(case.seen.acknowledge) for case in cases if case.seen.acknowledge)
     for result in await asyncio.gather(*waiting, return_exceptions=True):
         if isinstance(result, BaseException):
             log.warning("could not acknowledge", source=source, error=str(result))
+
+
+async def _one(call: Acknowledge) -> None:
+    await answered(call())

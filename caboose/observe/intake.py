@@ -9,7 +9,7 @@ import asyncio
 import heapq
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from itertools import count
 from uuid import UUID
 
@@ -29,7 +29,8 @@ def _key(seen: Seen) -> Key | None:
     """What makes two observations the same; one that must be acknowledged is like no other."""
     if not isinstance(seen, Observation) or seen.acknowledge or seen.handle:
         return None
-    return seen.uuid, seen.run, seen.status
+    key = seen.uuid, seen.run, seen.status
+    return key if all(isinstance(part, Hashable) for part in key) else None
 
 
 class Intake:

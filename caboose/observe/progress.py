@@ -6,7 +6,7 @@ from uuid import NAMESPACE_OID, UUID, uuid5
 
 from caboose.case import SOON, Case, NextStep
 from caboose.inbox import Inbox
-from caboose.isolate import Failed, cases_without_locked, one_by_one
+from caboose.isolate import Failed, Step, answered, cases_without_locked, one_by_one
 from caboose.observe.acknowledge import acknowledge
 from caboose.observe.stop import Stopper, why
 from caboose.queries import Queries
@@ -53,9 +53,17 @@ class Progress:
             (NextStep.LOOK, self._look),
             (NextStep.REPORT, self._report),
         ):
-            for case in by_step[step]:
-                await one_by_one(handle, [case], failed)
+            await self._in_turn(handle, by_step[step], failed)
         await self._acknowledge(by_step[NextStep.ACKNOWLEDGE])
+
+    async def _in_turn(self, step: Step, cases: Sequence[Case], failed: Failed) -> None:
+        """One after the other; where one fails, the rest waits apart from it: each failure may take long."""
+        for number, case in enumerate(cases):
+            await one_by_one(step, [case], failed)
+            if not case.finished:
+                for other in cases[number + 1 :]:
+                    other.set_aside(SOON)
+                return
 
     async def _write(self, cases: Sequence[Case]) -> None:
         async def insert(batch: Sequence[Case]) -> None:
@@ -73,7 +81,9 @@ class Progress:
         """They were seen running after their end: stopped where a fresh look finds them running."""
         for case in cases:
             seen = case.observation
-            found = await self._source.look(seen.uuid, seen.run) if self._source.can_look else None
+            found = None
+            if self._source.can_look:
+                found = await answered(self._source.look(seen.uuid, seen.run))
             if found is not None and found.status is not None and not found.status.ended:
                 await self._stop([case])
         await self._acknowledge(cases)
@@ -97,7 +107,7 @@ class Progress:
         """A message that came once: acknowledged, or forgotten where it reports an end."""
         for case in cases:
             if case.seen.acknowledge is None:
-                await self._source.forget(case.observation)
+                await answered(self._source.forget(case.observation))
         await self._acknowledge(cases)
 
     async def _heartbeat(self, beat: Beat) -> None:

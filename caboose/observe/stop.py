@@ -6,6 +6,7 @@ was on its way when the thread ended does no harm.
 
 from uuid import UUID
 
+from caboose.isolate import answered
 from caboose.metrics import CabooseMetrics
 from caboose.queries import Queries
 from caboose.rows import Event, Thread
@@ -28,7 +29,7 @@ class Stopper:
 
     async def stop(self, queries: Queries, seen: Observation, reason: str, *, known: bool) -> None:
         """Ask the backend to stop it; `known`: it has a thread, which gets an event."""
-        await self._source.stop_execution(seen.uuid, seen.run, reason)
+        await answered(self._source.stop_execution(seen.uuid, seen.run, reason))
         if (seen.uuid, seen.run) in self._recorded:
             return
         log.info("stopped an execution", source=self._source.name, action_uuid=str(seen.uuid), reason=reason)

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from caboose.complete.services import Services
 from caboose.inbox import Inbox
-from caboose.isolate import NOT_ABOUT_A_CASE
+from caboose.isolate import NOT_ABOUT_A_CASE, answered
 from caboose.observe.stop import stopped
 from caboose.queries import START, Page, Queries
 from caboose.rows import Due
@@ -30,6 +30,7 @@ log = get_logger(__name__)
 FAILED_AGAIN = 60.0
 REMEMBERED = 10_000
 UNKNOWN_EVERY = 60.0
+AT_ONCE = 20.0  # seconds of one turn: a loop must not look stuck
 
 
 class DueCallbacks:
@@ -51,43 +52,49 @@ class DueCallbacks:
         self._clock = clock
         self._failed: dict[tuple[UUID, int], float] = {}  # until when each is left out
         self._looked_for_unknown = float("-inf")
+        self._after = START  # how far this pass is
+        self._unanswered: set[str] = set()  # action names of sources that did not answer in this pass
 
     async def run_once(self) -> float | None:
-        """One pass over everything that is due."""
-        skip = set(self._scope.not_now())
+        """One page; a full one is followed by the next at once, the last one ends the pass."""
+        skip = self._unanswered.union(self._scope.not_now())
         workflows, limit = self._services.callbacks.workflows, self._services.config.caboose.batch
-        after = START
-        while True:
-            page = Page(sorted(skip), self._scope.shard.buckets, limit, after)
-            due = await self._queries.due(page, workflows)
-            done = await self._follow_up_page(due, skip)
-            self._services.metrics.called_back.inc(done)
-            if len(due) < limit:
-                break
-            after = due[-1].uuid
-        await self._report_unknown(skip, workflows)
+        page = Page(sorted(skip), self._scope.shard.buckets, limit, self._after)
+        due = await self._queries.due(page, workflows)
+        done, last = await self._follow_up_page(due)
+        self._services.metrics.called_back.inc(done)
+        if last is not None and (len(due) == limit or last != due[-1].uuid):
+            self._after = last
+            return 0.0
+        self._after, self._unanswered = START, set()
+        await self._report_unknown(workflows)
         return self._services.config.caboose.poll
 
-    async def _follow_up_page(self, due: Sequence[Due], skip: set[str]) -> int:
-        """How many were followed up; `skip` grows by the action names of a source that does not answer."""
-        done = 0
-        waiting = [end for end in due if self._clock() >= self._failed.get((end.uuid, end.run), 0.0)]
+    async def _follow_up_page(self, due: Sequence[Due]) -> tuple[int, UUID | None]:
+        """How many were followed up, and up to where: a page that takes long is left in the middle."""
+        done, last = 0, None
         locked: set[UUID] = set()
-        while waiting:
-            end = waiting.pop(0)
-            if end.action_name in skip or end.uuid in locked:
+        until = self._clock() + AT_ONCE
+        for number, end in enumerate(due):
+            if self._clock() > until:
+                break
+            last = end.uuid
+            if end.action_name in self._unanswered or end.uuid in locked or self._is_aside(end):
                 continue
             with bound(action_uuid=end.uuid):
                 try:
-                    done += await self._follow_up(end, skip)
+                    done += await self._follow_up(end)
                 except RowBusy:
-                    locked |= await self._locked([each.uuid for each in waiting])
-        return done
+                    locked |= await self._locked([each.uuid for each in due[number + 1 :]])
+        return done, last
 
-    async def _follow_up(self, end: Due, skip: set[str]) -> int:
+    def _is_aside(self, end: Due) -> bool:
+        return self._clock() < self._failed.get((end.uuid, end.run), 0.0)
+
+    async def _follow_up(self, end: Due) -> int:
         """Stop it, then insert its callbacks; whatever one end raises delays no other."""
         try:
-            was_stopped = await self._stop(end, skip)
+            was_stopped = await self._stop(end)
             outputs = {(end.uuid, end.run): await self._output(end)}
             async with self._queries.transaction():
                 ours = await self._services.callbacks.insert(self._queries, {end.uuid: end.run}, outputs)
@@ -110,14 +117,14 @@ class DueCallbacks:
         reason = f"the callbacks of run {end.run} could not be made: {error}"
         await self._inbox.add("callbacks", str(end.uuid), reason, f"r{end.run}")
 
-    async def _stop(self, end: Due, skip: set[str]) -> bool:
+    async def _stop(self, end: Due) -> bool:
         source = self._scope.sources.get(end.action_name)
         if source is None or end.workflow is None:
             return False
         try:
-            await source.stop_execution(end.uuid, end.run, f"its action ended {end.status}")
+            await answered(source.stop_execution(end.uuid, end.run, f"its action ended {end.status}"))
         except Transient:
-            skip |= {name for name, each in self._scope.sources.items() if each is source}
+            self._unanswered |= {name for name, each in self._scope.sources.items() if each is source}
             raise
         self._services.metrics.stopped.labels(source.name).inc()
         return True
@@ -134,13 +141,13 @@ class DueCallbacks:
             return None
         return await self._services.archive.outputs.read(Places(end.uuid, end.run))
 
-    async def _report_unknown(self, skip: set[str], workflows: Sequence[str]) -> None:
+    async def _report_unknown(self, workflows: Sequence[str]) -> None:
         """Callbacks of workflows that this configuration lacks stay due, and a person sees why."""
         if self._clock() < self._looked_for_unknown + UNKNOWN_EVERY:
             return
         first = self._looked_for_unknown == float("-inf")
         self._looked_for_unknown = self._clock()
-        page = Page(sorted(skip), self._scope.shard.buckets, 1)
+        page = Page(self._scope.not_ours, self._scope.shard.buckets, 1)
         for workflow, ends in (await self._queries.unknown_workflows(page, workflows)).items():
             reason = f"{ends} ends of workflow {workflow} wait: caboose's configuration does not have it"
             await self._inbox.add("unknown_workflow", workflow, reason, workflow)

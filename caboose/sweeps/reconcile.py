@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from caboose.isolate import NOT_ABOUT_A_CASE
+from caboose.isolate import NOT_ABOUT_A_CASE, answered
 from caboose.leader import Leader
 from caboose.observe.intake import Intake
 from caboose.queries import START, Queries
 from caboose.rows import OpenExecution
+from switchyard.errors import Transient
 from switchyard.process.log import get_logger
 from switchyard.sources import Observation, Source
 from switchyard.status import Status
@@ -49,6 +50,7 @@ class Reconcile:
         self._queries, self._intake, self._leader = queries, intake, leader
         self._grace, self._silent, self._every = grace, silent, every
         self._clock = clock
+        self._unanswered = False  # a look in this pass got no answer
         self._missing: dict[tuple[UUID, int], float] = {}
         self._asked: dict[tuple[UUID, int], float] = {}
 
@@ -57,6 +59,7 @@ class Reconcile:
         if not self._source.can_look or not self._leader.leads or not await self._source.ready():
             return self._every
         after, seen = START, set()
+        self._unanswered = False
         while page := await self._queries.open_executions(self._names, after, PAGE):
             for each in page:
                 seen.add((each.uuid, each.run))
@@ -72,6 +75,8 @@ class Reconcile:
             if not self._source.answers_for(each.uuid, each.handover or {}):
                 return
             present = self._source.present(each.uuid, each.run)
+            if self._unanswered and not present:
+                return  # each further look might take as long
             if present is None:
                 await self._ask(each)
             elif present:
@@ -81,6 +86,7 @@ class Reconcile:
         except NOT_ABOUT_A_CASE:
             raise
         except Exception as error:  # noqa: BLE001 - whatever one execution raises
+            self._unanswered = isinstance(error, Transient)
             log.warning("could not look", source=self._source.name, uuid=str(each.uuid), error=str(error))
 
     async def _ask(self, each: OpenExecution) -> None:
@@ -88,7 +94,7 @@ class Reconcile:
         key, now = (each.uuid, each.run), self._clock()
         if each.silent < self._silent or now - self._asked.get(key, -self._silent) < self._silent:
             return
-        found = await self._source.look(each.uuid, each.run)
+        found = await answered(self._source.look(each.uuid, each.run))
         if found is None:
             await self._miss(each)
         else:
@@ -103,7 +109,7 @@ class Reconcile:
         if not await self._queries.try_lock([each.lock_id]):
             return
         try:
-            found = await self._source.look(each.uuid, each.run)
+            found = await answered(self._source.look(each.uuid, each.run))
         finally:
             await self._queries.unlock([each.lock_id])
         await self._intake.put(found or self._vanished(each))

@@ -24,20 +24,21 @@ class Timeouts:
         self._scope = scope
         self._services = services
         self._wake = wake
+        self._after = START  # how far this pass is
 
     async def run_once(self) -> float | None:
-        """One pass over everything that is overdue, page by page."""
+        """One page; a full one is followed by the next at once, the last one ends the pass."""
         config = self._services.config
         limits = {name: workflow.timeout for name, workflow in config.workflows.items()}
-        after = START
-        while True:
-            page = Page(self._scope.not_ours, self._scope.shard.buckets, config.caboose.batch, after)
-            overdue = await self._queries.overdue(page, limits)
-            if await self._end(overdue):
-                self._wake()
-            if len(overdue) < config.caboose.batch:
-                return config.caboose.poll
-            after = overdue[-1].uuid
+        page = Page(self._scope.not_ours, self._scope.shard.buckets, config.caboose.batch, self._after)
+        overdue = await self._queries.overdue(page, limits)
+        if await self._end(overdue):
+            self._wake()
+        if len(overdue) == config.caboose.batch:
+            self._after = overdue[-1].uuid
+            return 0.0
+        self._after = START
+        return config.caboose.poll
 
     async def _end(self, overdue: Sequence[Overdue]) -> bool:
         """Whether any was ended. One that is refused, or locked, is overdue again at the next pass."""

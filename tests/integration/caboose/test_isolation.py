@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from caboose import isolate
 from switchyard.errors import Transient
 from switchyard.places import Places
 from switchyard.sources import Beat, Observation, Seen
@@ -208,11 +209,11 @@ async def test_hole_11_ends_that_cannot_be_followed_up_do_not_starve_those_behin
         raise Transient("no answer")
 
     monkeypatch.setattr(world.source, "stop_execution", no_answer)
-    await world.due.run_once()
+    await whole_pass(world)
     assert len(world.children(behind)) == 1
     assert len(asked) == 1, "a source that does not answer is asked once in a pass"
     monkeypatch.undo()
-    await world.due.run_once()
+    await whole_pass(world)
     assert [len(world.children(uuid)) for uuid in stuck] == [1] * 12
 
 
@@ -255,6 +256,8 @@ async def test_holes_22_30_31_an_observation_that_cannot_be_processed_stops_no_o
         Observation(good, 2**40, Status.RUNNING),
         Observation(uuid4(), -1, Status.SUCCESSFUL),
         Observation("no uuid", 1, Status.FAILED),  # type: ignore[arg-type]
+        Observation({"no": "uuid"}, [1], {}),  # type: ignore[arg-type]
+        Observation(good, 1, "RUNNING", detail=None),  # type: ignore[arg-type]
         Observation(good, 1, Status.INFO, detail={"x": object(), "y": float("nan")}),
         Observation(good, 1, Status.INFO, error="\0\ud800"),
         Beat("w" * 500, "assessment", "beat", 2**70, 0, float("inf"), _nothing),
@@ -262,6 +265,29 @@ async def test_holes_22_30_31_an_observation_that_cannot_be_processed_stops_no_o
     await world.tell(*odd, *world.source._scan())
     assert world.thread(good)["status"] == "SUCCESSFUL"
     assert world.inbox("message") or world.inbox("end") or world.inbox("progress")
+
+
+async def test_a_source_that_never_answers_delays_only_what_it_was_asked_about(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[UUID] = []
+
+    async def never(uuid: UUID, *_: Any) -> None:
+        asked.append(uuid)
+        await asyncio.Event().wait()
+
+    stray = [world.queued(world.submit()) for _ in range(5)]
+    good = world.queued(world.submit())
+    for uuid in stray:
+        world.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
+    world.exited(good, output={"n": 1})
+    monkeypatch.setattr(isolate, "ANSWER", 0.2)
+    monkeypatch.setattr(world.source, "stop_execution", never)
+    await world.tell(*(Observation(uuid, 1, Status.RUNNING) for uuid in stray), *world.source._scan())
+    assert world.thread(good)["status"] == "SUCCESSFUL"
+    assert len(asked) == 1, "the others wait apart"
+    await whole_pass(world)
+    assert len(asked) == 2
 
 
 async def test_hole_30_a_log_that_cannot_be_read_does_not_keep_an_end_from_being_recorded(
@@ -401,6 +427,11 @@ async def test_b4_the_row_of_a_worker_has_its_action_name(world: World) -> None:
     assert world.database.execute("select kind, action_name from switchyard.worker") == [
         ("assessment", "run")
     ]
+
+
+async def whole_pass(world: World) -> None:
+    while await world.due.run_once() == 0.0:
+        continue
 
 
 class _locked:  # noqa: N801 - a context manager
