@@ -8,6 +8,7 @@ import asyncio
 import gc
 import os
 import socket
+from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 
@@ -98,6 +99,15 @@ class ConductorProcess:
         for runner in self._runners:
             if runner.name == Routes.name:
                 runner.wake()
+
+    def dispatched(self) -> dict[str, int]:
+        """How many dispatches were recorded so far, by status."""
+        found: Counter[str] = Counter()
+        for family in self._metrics.dispatches.collect():
+            for sample in family.samples:
+                if sample.name.endswith("_total") and sample.value:
+                    found[sample.labels["status"]] += int(sample.value)
+        return dict(sorted(found.items()))
 
     def alive(self) -> bool:
         """Nothing of it has ended or stalled."""

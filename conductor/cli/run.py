@@ -31,7 +31,7 @@ def run(config: ConfigFile = None, actions: ActionsOption = None) -> None:
 
 
 def once(config: ConfigFile = None, actions: ActionsOption = None) -> None:
-    """Dispatch what is due now, wait for its outcomes, and exit.
+    """Dispatch what is due now, wait for the outcomes, print how many there were, and exit.
 
     Example: conductor once -c switchyard.yaml
     """
@@ -58,3 +58,6 @@ async def _once(config: Config, names: list[str]) -> None:
     process = ConductorProcess(config, names)
     with traced(process.name), handled_in_loop(process.stop):
         await process.once()
+    by_status = process.dispatched()
+    counts = ", ".join(f"{count} {status}" for status, count in by_status.items())
+    print(f"{sum(by_status.values())} dispatched: {counts}" if counts else "Nothing was due.")

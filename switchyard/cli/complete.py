@@ -21,7 +21,7 @@ def workflows(incomplete: str) -> list[str]:
 
 
 def status_words(incomplete: str) -> list[str]:
-    """Statuses in lower case, and the words that stand for several."""
+    """Statuses in lower case, and the words that mean several."""
     words = (*GROUPS, *(status.lower() for status in Status if status != Status.INFO))
     return [word for word in words if word.startswith(incomplete.lower())]
 

@@ -1,4 +1,4 @@
-"""What was said to the outside and what came back, from the transcripts that an action's events point to."""
+"""HTTP requests and their answers, from the transcripts that an action's events point to."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from switchyard.store import open_store
 from switchyard.transcript import FIELD, read_transcript
 
 MOST = 5  # the latest; `switchyard events --json` has the places of all
-_LONGEST = 500  # characters of a body on a terminal; JSON has all that is kept
+_LONGEST = 500  # characters of a body on a terminal; JSON has everything that is stored
 
 
 def exchanges_of(events: Iterable[Mapping[str, Any]], store_url: str) -> list[Any]:
-    """The latest transcripts, the oldest first; what cannot be read says why."""
+    """The latest transcripts, the oldest first; an error in place of one that cannot be read."""
     pointing = [event for event in events if FIELD in (event["detail"] or {})]
     read = (_read(event["detail"], store_url) for event in pointing[-MOST:])
     return [exchange for exchange in read if exchange is not None]

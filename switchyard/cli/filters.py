@@ -105,7 +105,7 @@ def filtered(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def statuses(given: list[str] | None) -> tuple[str, ...] | None:
-    """The statuses that those words stand for."""
+    """The statuses that these words mean."""
     if not given:
         return None
     found: set[str] = set()
@@ -121,7 +121,7 @@ def statuses(given: list[str] | None) -> tuple[str, ...] | None:
 
 
 def moment(option: str, given: str | None) -> datetime | None:
-    """A time as people write it: a date, a date and time (in their zone unless it says one), or an age."""
+    """A time as people write it: a date, a date and time (local time unless it has a zone), or an age."""
     if given is None:
         return None
     if re.fullmatch(r"[0-9][0-9a-z.]*[a-z]", given):

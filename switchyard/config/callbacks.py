@@ -20,7 +20,7 @@ _WORDS = (*sorted(ENDS), EVERY_FAILURE)
 def _check_end(word: str) -> str:
     if word in _WORDS:
         return word
-    raise ValueError(f"{word!r} is no final status{nearest(word, _WORDS)}; there are {', '.join(_WORDS)}")
+    raise ValueError(f"{word!r} is not a final status{nearest(word, _WORDS)}; there are {', '.join(_WORDS)}")
 
 
 End = Annotated[str, AfterValidator(_check_end), WithJsonSchema({"enum": list(_WORDS)})]
@@ -40,7 +40,7 @@ class Value(Model):
     path: JsonPath | None = None
     """Where to look: one thing where the path can find only one, else a list; none gives `default`."""
     default: JsonValue = None
-    """What stands where the path finds nothing."""
+    """The value where the path finds nothing."""
 
     @model_validator(mode="after")
     def _one_of(self) -> Self:
@@ -65,7 +65,7 @@ class Callback(Model):
     workflow: Name | None = None
     """The workflow that it starts, where it chains one."""
     when: Annotated[tuple[End, ...], Field(min_length=1)] | None = None
-    """Only after one of these ends; `failed` stands for every unsuccessful one. Without it: after any."""
+    """Only after one of these ends; `failed` means every unsuccessful one. Without it: after any."""
     when_not: Annotated[tuple[End, ...], Field(min_length=1)] | None = None
     """After any end but these."""
     for_: Annotated[Literal["summary", "items"], Field(alias="for")] = "summary"

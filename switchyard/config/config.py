@@ -22,7 +22,7 @@ class Config(Model):
     database: Database = Database()
     """Where the ledger is."""
     store: StoreUrl = "file:///var/lib/switchyard"
-    """Where inputs, outputs and archives are kept: file:///folder or s3://bucket/prefix."""
+    """Where inputs, outputs and archives are stored: file:///folder or s3://bucket/prefix."""
     conductor: Conductor = Conductor()
     """The conductor."""
     caboose: Caboose = Caboose()

@@ -44,7 +44,7 @@ class Caboose(Model):
     grace: Interval = 30.0
     """How long a stop waits for what is in flight."""
     max_output: Annotated[Size, Field(ge=1024)] = 64 * 1024 * 1024
-    """The largest output that is read for callbacks; a larger one ends FAILED and says so."""
+    """The largest output that is read for callbacks; a larger one ends FAILED, with the reason."""
     max_callbacks: Annotated[int, Field(ge=1)] = 100_000
     """How many callbacks one end may have; those above are not made, and the inbox shows it."""
     max_callback_bytes: Annotated[Size, Field(ge=1024)] = 256 * 1024 * 1024
@@ -59,13 +59,13 @@ class Workers(Model):
     beat: Interval = 5.0
     """How often a worker shows that it lives."""
     lost_after: Interval = 30.0
-    """A worker that was silent for so long is lost."""
+    """A worker without a heartbeat for this long is lost."""
     max_lost_ratio: Annotated[float, Field(gt=0, le=1)] = 0.2
     """Where lost / started passes this, the action name is paused."""
     min_lost: Annotated[int, Field(ge=1)] = 5
-    """But not before so many were lost."""
+    """But not before this many were lost."""
     keep: Interval = 7 * 86400.0
-    """How long the rows of ended workers are kept; the lost ratio counts within this time."""
+    """How long the rows of ended workers are stored; the lost ratio counts within this time."""
 
     @model_validator(mode="after")
     def _several_beats(self) -> Self:
@@ -82,16 +82,16 @@ class Partitions(Model):
     days_ahead: Annotated[int, Field(ge=1, le=3660)] = 14
     """For how many days ahead there are partitions."""
     retention: Annotated[Interval, Field(ge=86400)] | None = None
-    """Partitions that ended so long ago are dropped, once nothing in them is open; without it, never."""
+    """Partitions that ended this long ago are dropped, once nothing in them is open; without it, never."""
     every: Interval = 3600.0
-    """How often this is looked after."""
+    """How often partitions are created and dropped."""
 
 
 class Logging(Model):
     """To standard error, one line an entry."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
-    """What is worth a line."""
+    """The least severe level that is logged."""
     format: Literal["auto", "json", "text"] = "auto"
     """`auto`: readable on a terminal, JSON otherwise."""
 

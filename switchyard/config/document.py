@@ -1,8 +1,8 @@
-"""A YAML file as plain data, with the place of every key and item kept.
+"""A YAML file as plain data, with the position of every key and item.
 
 The file is hostile: its size, depth and expanded size (aliases count each time they are used) are bounded,
-tags that make objects are refused, a key that stands twice is an error. Types are those of YAML 1.2's core
-schema, so `no` is a text, `1:30` is no number and a date is a text. Messages never quote a line of the file.
+tags that make objects are refused, a duplicate key is an error. Types are those of YAML 1.2's core
+schema, so `no`, `1:30` and a date are strings. Messages never quote a line of the file.
 """
 
 import re
@@ -23,7 +23,7 @@ MOST_NODES = 100_000
 
 @dataclass(slots=True)
 class Document:
-    """The data, where each part of it stands, and what is wrong with its form."""
+    """The data, the position of each part, and what is wrong with its form."""
 
     source: str
     data: Any = None
@@ -31,7 +31,7 @@ class Document:
     problems: list[Problem] = field(default_factory=list)
 
     def place_of(self, path: Path) -> Place:
-        """Where a path stands, else the nearest part around it that does."""
+        """The position of a path, else of the nearest part around it."""
         for length in range(len(path), -1, -1):
             place = self.places.get(path[:length])
             if place is not None:
@@ -72,14 +72,14 @@ def read_document(path: FilePath) -> Document:
     except OSError as error:
         raise _unreadable(path, f"cannot be read: {error.strerror}") from None
     except ValueError:
-        raise _unreadable(path, "cannot be read: that is no path") from None
+        raise _unreadable(path, "cannot be read: it is not a valid path") from None
     if len(data) > LARGEST:
         raise _unreadable(path, f"larger than {LARGEST // 1024} KiB, which no configuration needs")
     return parse_document(data, str(path))
 
 
 def parse_document(data: bytes, source: str) -> Document:
-    """Data and places; InvalidConfig where it is no YAML that we take."""
+    """Data and positions; InvalidConfig where it is not YAML that we accept."""
     document = Document(source)
     try:
         text = data.decode("utf-8-sig")
@@ -121,7 +121,7 @@ def _invalid(document: Document, message: str, line: int, column: int) -> Invali
 
 
 def _syntax(error: yaml.MarkedYAMLError) -> str:
-    """What PyYAML says, but for words of the file that it would quote."""
+    """PyYAML's message, without the words of the file that it would quote."""
     if isinstance(error, yaml.composer.ComposerError):
         said = str(error.problem)
         if "alias" in said:
@@ -170,7 +170,7 @@ class _Builder:
         here = (*path, key)
         if key in own:
             first = self._document.places[here]
-            self._problem(here, f"the key stands twice, first in line {first.line}: keep one", key_node)
+            self._problem(here, f"duplicate key, first in line {first.line}: keep one", key_node)
         self._document.places[here] = self._place(key_node)
         own[key] = self.build(value_node, here, depth + 1)
 

@@ -23,7 +23,7 @@ def explain(error: ValidationError, data: Any, under: Path = ()) -> Iterator[Pro
 
 
 def _only_follows(kind: str, below: bool) -> bool:
-    """Whether it only says that another error is there.
+    """Whether it only follows from another error.
 
     pydantic counts what is left of a list once the bad items are out of it, and makes no default from a field
     that is bad.

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, PlainSerializer, PlainValidator, WithJsonSc
 
 @lru_cache(maxsize=1024)
 def compile_path(text: str) -> jsonpath.JSONPath:
-    """The compiled JSONPath; a ValueError that says what is wrong with it."""
+    """The compiled JSONPath; a ValueError explains what is wrong with it."""
     try:
         compiled = jsonpath.compile(text, strict=True)
     except (jsonpath.JSONPathError, RecursionError) as error:
@@ -28,7 +28,7 @@ def check_path(text: str) -> str:
 
 
 def compile_regex(value: object) -> re.Pattern[str]:
-    """A regular expression of Python's `re`; a ValueError that says what is wrong with it."""
+    """A regular expression of Python's `re`; a ValueError explains what is wrong with it."""
     if isinstance(value, re.Pattern):
         return value
     if not isinstance(value, str):

@@ -62,9 +62,9 @@ def inspect(
 
 
 def find(path: Path | str | None, environ: Mapping[str, str]) -> Path | None:
-    """The file that counts; None where there is none and the environment names actions.
+    """The file to read; None where there is none and the environment names actions.
 
-    InvalidConfig says where it was looked for.
+    InvalidConfig names where it was looked for.
     """
     if path is not None:
         return Path(path)

@@ -15,7 +15,7 @@ _HOST = re.compile(
 
 
 def check_host(text: str) -> str:
-    """A host name in lower case; `*.` at its front stands for everything below it."""
+    """A host name in lower case; `*.` at its front means every host below it."""
     if len(text) > 253 or not _HOST.fullmatch(text):
         raise ValueError("a host is written like hooks.example or *.example, without scheme, port or path")
     return text.lower()
@@ -49,7 +49,7 @@ def locate(path: Path, info: ValidationInfo) -> Path:
 
 
 def check_store(text: str) -> str:
-    """Where objects are kept: an absolute folder or a bucket."""
+    """Where objects are stored: an absolute folder or a bucket."""
     parts = split_url(text)
     if parts.scheme == "file" and not parts.netloc and parts.path.startswith("/"):
         return text

@@ -34,7 +34,7 @@ WRITTEN: dict[str, Callable[[Any], str]] = {
 
 
 class _Published(GenerateJsonSchema):
-    """Defaults as people write them, and nothing that repeats a key's name or says null."""
+    """Defaults as people write them, and nothing that repeats a key's name or is null."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         del schema
@@ -86,7 +86,7 @@ def _typed(definition: Schema, name: str) -> Schema:
 
 
 def schema_at(path: Path, data: Any) -> Schema:
-    """What the schema says about one place; empty where it says nothing. `data` decides among types."""
+    """The schema of one place; empty where there is none. `data` decides among types."""
     root = json_schema()
     here, node = root, data
     for part in path:

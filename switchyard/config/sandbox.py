@@ -37,16 +37,16 @@ _NODES = (
 
 
 def as_json(value: Any) -> str:
-    """Compact JSON; what a lazy filter yields becomes a list, what is no JSON is an error."""
+    """Compact JSON; what a lazy filter yields becomes a list, what is not JSON is an error."""
     return _ENCODER.encode(value)
 
 
 def _listed(value: Any) -> Any:
     if isinstance(value, Undefined):
-        str(value)  # a strict undefined says which name is missing
+        str(value)  # a strict undefined raises, with the name that is missing
     if isinstance(value, Iterator):
         return list(value)
-    raise TypeError(f"a {type(value).__name__} is no JSON")
+    raise TypeError(f"a {type(value).__name__} is not JSON")
 
 
 _ENCODER = json.JSONEncoder(default=_listed, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -26,7 +26,7 @@ def environment() -> Sandbox:
 
 
 def parse_template(text: str) -> nodes.Template:
-    """The syntax tree; a ValueError that says what is wrong with the template."""
+    """The syntax tree; a ValueError explains what is wrong with the template."""
     try:
         return environment().restricted(environment().parse(text))
     except TemplateError as error:

@@ -11,7 +11,7 @@ from referencing.jsonschema import DRAFT202012
 
 
 def validator_of(document: Any) -> Validator:
-    """Ready for use; a ValueError that says what is wrong with the schema."""
+    """Ready for use; a ValueError explains what is wrong with the schema."""
     if not isinstance(document, dict | bool):
         raise ValueError("a schema is the path of a JSON file, or a JSON Schema written in place")  # noqa: TRY004 - pydantic collects ValueErrors
     try:

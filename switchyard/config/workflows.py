@@ -42,7 +42,7 @@ class Workflow(Model):
     manifest: ManifestFile | None = None
     """Argo only, instead of a template: a Workflow written in place, or the path of its YAML or JSON file."""
     timeout: Interval = 86400.0
-    """After so long without an end it is TIMED_OUT, and cancelled at its backend."""
+    """After this time without an end it is TIMED_OUT, and canceled at its backend."""
     retry: RetryPolicy = ONCE
     """When a failed execution runs again; attempts are executions, not dispatches."""
     input_schema: SchemaFile | None = None

@@ -10,7 +10,10 @@ select switchyard.pause(%(name)s, %(actor)s, %(reason)s) as changed;
 -- resume: allows claims of an action name again
 select switchyard.resume(%(name)s, %(actor)s, %(reason)s) as changed;
 
--- dismiss: takes a journal entry out of the inbox
+-- dismiss: takes each of these actions out of the inbox
+select id as action_uuid, switchyard.dismiss_thread(id, %(actor)s, %(reason)s) as result from unnest(%(uuids)s::uuid[]) as id;
+
+-- dismiss_entry: takes a journal entry out of the inbox
 select switchyard.dismiss(%(entry)s, %(actor)s, %(reason)s) as changed;
 
 -- interval: how much time the next partitions cover

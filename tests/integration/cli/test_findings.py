@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -52,6 +54,19 @@ def test_newuser_10_the_inbox_tells_how_many_it_does_not_show(switchyard: Comman
     assert "The oldest 2 of 3; --limit N shows more." in switchyard("inbox", "-n", "2").out
     assert "The oldest" not in switchyard("inbox", "-n", "3").out
     assert "there are more" not in switchyard("list", "-n", "3").out
+
+
+def test_newuser_10_failed_actions_are_dismissed_by_id_and_by_filter(switchyard: Command) -> None:
+    one, two, three = (switchyard.submitted() for _ in range(3))
+    for uuid in (one, two, three):
+        switchyard.event(uuid, "FAILED", error="it broke")
+    assert "1 dismissed, 0 were not in the inbox, 0 refused." in switchyard("dismiss", one[-8:], *WHY).out
+    assert "0 dismissed, 1 were not in the inbox, 0 refused." in switchyard("dismiss", one, *WHY).out
+    assert {row["action_uuid"] for row in switchyard.json("inbox")} == {two, three}
+    assert "2 dismissed" in switchyard("dismiss", "--error", "broke", "--since", "1h", *WHY, "--yes").out
+    assert switchyard.json("inbox") == []
+    assert {row["status"] for row in switchyard.json("list")} == {"FAILED"}, "they stay as they ended"
+    assert switchyard.json("verify") == []
 
 
 def test_newuser_22_a_wrong_folder_is_named(
@@ -205,3 +220,11 @@ def set_poison(switchyard: Command, uuid: str, start: str, parameters: str) -> N
                 value,
                 uuid,
             )
+
+
+def test_newuser_29_conductor_once_prints_what_it_did(switchyard: Command) -> None:
+    words = [sys.executable, "-m", "conductor", "once", "-c", str(switchyard.folder / "switchyard.yaml")]
+    for _ in range(3):
+        switchyard.submitted()
+    printed = [subprocess.run(words, stdout=subprocess.PIPE, check=True, text=True).stdout for _ in range(2)]
+    assert printed == ["3 dispatched: 3 SUCCESSFUL\n", "Nothing was due.\n"]

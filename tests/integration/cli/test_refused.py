@@ -71,8 +71,19 @@ def test_a_file_that_is_no_text_is_named(switchyard: Command, tmp_path: Path) ->
 
 
 def test_a_number_that_no_inbox_shows(switchyard: Command) -> None:
-    for entry in (0, 2**63):
-        assert "Invalid value for 'ENTRY" in switchyard("dismiss", str(entry), *WHY, code=2).err
+    for entry in (0, 2**63 - 1):
+        assert f"{entry} was not in the inbox." in switchyard("dismiss", str(entry), *WHY).out
+    for part in (str(2**63), "12345678"):
+        assert (
+            "there is no action whose id begins or ends with"
+            in switchyard("dismiss", part, *WHY, code=65).err
+        )
+    for words in (("17", "--name", "noop"), ("17", "…3c5b8329")):
+        assert (
+            "give numbers of entries, or actions, not both"
+            in switchyard("dismiss", *words, *WHY, code=65).err
+        )
+    assert "name actions, or choose" in switchyard("dismiss", *WHY, code=65).err
 
 
 def test_what_would_be_lost_is_asked_for(switchyard: Command) -> None:

@@ -64,7 +64,7 @@ def test_anchors_and_merge_keys_work() -> None:
 @pytest.mark.parametrize(
     ("text", "where", "said"),
     [
-        ("a: 1\nb: 2\na: 3\n", "s.yaml:3:1", "stands twice, first in line 1"),
+        ("a: 1\nb: 2\na: 3\n", "s.yaml:3:1", "duplicate key, first in line 1"),
         ("a: !!python/object:os.system {}\n", "s.yaml:1:4", "tags are not allowed"),
         ("a: !secret x\n", "s.yaml:1:4", "tags are not allowed"),
         ("a: !!int x\n", "s.yaml:1:4", "not a number"),

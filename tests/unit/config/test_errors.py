@@ -170,7 +170,7 @@ HTTP = "actions:\n  w:\n    type: http\n    request: {url: 'https://a.example'}\
             CALLBACK + "when: [RUNNING]}]}}",
             "2:68",
             "workflows.w.callbacks[0].when[0]",
-            "is no final status",
+            "is not a final status",
         ),
         (
             CALLBACK + "when: [failed], when_not: [failed]}]}}",
@@ -284,7 +284,7 @@ def test_a_file_of_nothing_is_an_empty_configuration() -> None:
 
 
 def test_a_path_that_no_file_can_have(tmp_path: Path) -> None:
-    with pytest.raises(InvalidConfig, match="that is no path"):
+    with pytest.raises(InvalidConfig, match="it is not a valid path"):
         load(tmp_path / "a\0b")
 
 

@@ -126,3 +126,18 @@ workflows: {w: {action: a, manifest: wf.yaml, input_schema: in.json}}
     manifest = config.workflows["w"].manifest
     assert manifest is not None
     assert manifest.document["kind"] == "Workflow"
+
+
+def test_mutation_29_a_text_in_quotes_is_read_as_json() -> None:
+    assert read("", {"SWITCHYARD_CORRELATION_HEADER": '"x-quoted"'}).correlation_header == "x-quoted"
+    [problem] = problems("", {"SWITCHYARD_CORRELATION_HEADER": '"x-quoted'})
+    assert "starts like JSON, but is not" in problem.message
+
+
+def test_mutation_29_a_problem_below_an_overridden_value_names_the_variable() -> None:
+    text = "actions: {a: {type: noop, retry: {attempts: 3}}}"
+    [problem] = problems(text, {"SWITCHYARD_ACTIONS__A__RETRY": '{"attempts": 0}'})
+    assert problem.dotted == "actions.a.retry.attempts"
+    assert str(problem.place) == "environment SWITCHYARD_ACTIONS__A__RETRY", (
+        "the place in the file is no longer true"
+    )

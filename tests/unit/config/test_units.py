@@ -163,3 +163,37 @@ def test_a_burst_is_one_second_of_the_limit_unless_given(rate: str, burst: int) 
     action = read(f"actions: {{n: {{type: noop, rate: {{limit: {rate}}}}}}}").actions["n"]
     assert action.rate is not None
     assert action.rate.burst == burst
+
+
+def test_mutation_28_every_unit_of_a_size_has_its_value() -> None:
+    sizes = {"1B": 1, "1KiB": 1024, "1MiB": 1024**2, "1GiB": 1024**3, "1kB": 1000, "1MB": 10**6, "1GB": 10**9}
+    assert {text: parse_size(text) for text in sizes} == sizes
+    written = {
+        0: "0B",
+        1: "1B",
+        1000: "1000B",
+        1024: "1KiB",
+        1536: "1536B",
+        2 * 1024**2: "2MiB",
+        1024**3: "1GiB",
+    }
+    assert {size: format_size(size) for size in written} == written
+
+
+def test_mutation_28_a_rate_is_written_in_the_smallest_unit_that_is_whole() -> None:
+    written = {
+        100.0: "100/s",
+        1 / 60: "1/min",
+        10 / 60: "10/min",
+        5000 / 3600: "5000/h",
+        1 / 86400: "1/d",
+        0.3: "18/min",
+    }
+    assert {rate: format_rate(rate) for rate in written} == written
+    assert format_rate(math.pi / 1000) == "0.003142/s"
+
+
+def test_mutation_28_a_duration_has_at_most_a_hundred_years() -> None:
+    assert read("conductor: {poll: 36500d}").conductor.poll == 36500 * 86400.0
+    [problem] = problems("conductor: {poll: 36501d}")
+    assert "at most 36500d" in problem.message

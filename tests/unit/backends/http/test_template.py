@@ -157,3 +157,45 @@ def test_filters_over_a_few_values_work_as_ever() -> None:
         "{{ parameters.rows | selectattr('ok') | map(attribute='n') | list }}",
         rows=[{"ok": True, "n": 1}, {"ok": False, "n": 2}],
     ) == [1]
+
+
+@pytest.mark.parametrize(
+    ("source", "rendered"),
+    [
+        ("{% if not parameters.no %}a{% else %}b{% endif %}", "a"),
+        ("{% if parameters.n is odd %}a{% elif parameters.n is even %}b{% endif %}", "a"),
+        ("{% if parameters.n is not none and parameters.n > 2 or false %}a{% endif %}", "a"),
+        ("{{ parameters.n - 1 }} {{ -parameters.n }} {{ +parameters.n }}", "2 -3 3"),
+        (
+            "{{ parameters.n / 2 }} {{ parameters.n // 2 }} {{ parameters.n % 2 }} {{ parameters.n * 2 }}",
+            "1.5 1 1 6",
+        ),
+        ("{{ 'a b/ü' | urlencode }}", "a%20b/%C3%BC"),
+        ("{{ [3, 1, 2] | min }} {{ [3, 1, 2] | max }} {{ '2.5' | float }} {{ '7' | int }}", "1 3 2.5 7"),
+        ("{{ 'abcdefgh' | truncate(length=5, end='…', leeway=0) }}", "abcd…"),
+        ("{{ parameters.list | selectattr('on') | map(attribute='n') | join(', ') }}", "1, 3"),
+        ("{{ parameters.list | rejectattr('on') | map(attribute='n') | join }}", "2"),
+        ("{{ 'a' if parameters.n in [1, 2, 3] else 'b' }}", "a"),
+        (
+            "{% set x = parameters.n ~ '!' %}{{ x }} {{ 'abc'[1:] }} {{ (1, 2)[0] }} {{ {'k': 5}['k'] }}",
+            "3! bc 1 5",
+        ),
+        (
+            "{{ [2, 1, 2] | unique | sort | first }} {{ [1, 2] | last }} {{ -1.26 | abs | round(1) }}",
+            "1 2 1.3",
+        ),
+        ("{{ parameters.missing | default('d') }} {{ parameters.missing | d('e') }}", "d e"),
+        (
+            "{{ 'aB' | upper }} {{ 'aB' | lower }} {{ 'a b' | title }} {{ ' a ' | trim }} {{ 5 | string }}",
+            "AB ab A B a 5",
+        ),
+        (
+            "{% for k, v in {'a': 1} | items %}{{ k }}={{ v }}{% endfor %} {{ 'abc' | list | length }}",
+            "a=1 3",
+        ),
+        ("{{ [0, 1] | select | list | tojson }} {{ [0, 1] | reject | list | tojson }}", "[1] [0]"),
+    ],
+)
+def test_mutation_25_what_a_template_may_use(source: str, rendered: str) -> None:
+    items = [{"n": 1, "on": True}, {"n": 2, "on": False}, {"n": 3, "on": True}]
+    assert render(f"<{source}>", n=3, no=False, list=items) == f"<{rendered}>"
