@@ -24,18 +24,16 @@ class Silence:
 
     def look(self, living: Iterable[Beat], lost_after: float) -> list[tuple[UUID, datetime]]:
         """Those that have been silent for too long, each with its last beat."""
-        rows = list(living)
         now = self._clock()
-        heard, self._looked = min(now - self._looked, 2 * self._every), now
-        self._silent = {worker: (beat, self._longer(worker, beat, heard)) for worker, _, beat in rows}
-        # Assessment workers are heard through caboose: without one their silence says nothing.
-        deaf = all(self._silent[worker][1] >= lost_after for worker, kind, _ in rows if kind == "caboose")
-        return [
-            (worker, beat)
-            for worker, kind, beat in rows
-            if self._silent[worker][1] >= lost_after and not (kind == "assessment" and deaf)
-        ]
+        passed, self._looked = min(now - self._looked, 2 * self._every), now
+        before, self._silent = self._silent, {}
+        # Cabooses first: assessment workers are heard through them, and not at all where none is there.
+        rows = sorted(living, key=lambda row: row[1] != "caboose")
+        for worker, kind, beat in rows:
+            heard = passed if kind != "assessment" or self._hears(rows, lost_after) else 0.0
+            last, silent = before.get(worker, (None, 0.0))
+            self._silent[worker] = (beat, silent + heard if beat == last else 0.0)
+        return [(worker, beat) for worker, (beat, silent) in self._silent.items() if silent >= lost_after]
 
-    def _longer(self, worker: UUID, beat: datetime, heard: float) -> float:
-        before, silent = self._silent.get(worker, (None, 0.0))
-        return silent + heard if beat == before else 0.0
+    def _hears(self, rows: list[Beat], lost_after: float) -> bool:
+        return any(self._silent[worker][1] < lost_after for worker, kind, _ in rows if kind == "caboose")

@@ -14,7 +14,9 @@ set search_path = switchyard, pg_temp as $$
 declare
   rows bigint;
   keyed boolean;
+  routed boolean;
   taken record;
+  wrong record;
   names text[];
   ready uuid;
 begin
@@ -27,11 +29,22 @@ begin
   from fresh f;
   get diagnostics rows = row_count;
   if rows = 1 then
-    select array[f.action_name], f.idempotency_key is not null, case when f.start_after is null then f.action_uuid end
-    into names, keyed, ready from fresh f;
+    select array[f.action_name], f.idempotency_key is not null, f.workflow is not null, case when f.start_after is null then f.action_uuid end
+    into names, keyed, routed, ready from fresh f;
   else
-    select array_agg(n.action_name), bool_or(n.keyed) into names, keyed
-    from (select f.action_name, bool_or(f.idempotency_key is not null) as keyed from fresh f group by f.action_name) as n;
+    select array_agg(n.action_name), bool_or(n.keyed), bool_or(n.routed) into names, keyed, routed
+    from (
+      select f.action_name, bool_or(f.idempotency_key is not null) as keyed, bool_or(f.workflow is not null) as routed
+      from fresh f group by f.action_name) as n;
+  end if;
+  if routed then
+    -- A workflow under another name would not run, and end with its callbacks all the same.
+    select f.workflow, f.action_name, r.action_name as runs_it into wrong
+    from fresh f join switchyard.route r using (workflow) where r.action_name <> f.action_name limit 1;
+    if found then
+      raise exception 'action_name: workflow % is run by %, not by %', wrong.workflow, wrong.runs_it, wrong.action_name
+        using errcode = 'check_violation';
+    end if;
   end if;
   if keyed then
     -- In key order: two bulk submits with the same keys in different orders would deadlock.

@@ -138,6 +138,31 @@ language sql stable security definer set search_path = switchyard, pg_temp as $$
 $$;
 comment on function switchyard.waiting_names is 'The action names that something waits under.';
 
+-- The lock is the claim: where a conductor that does know the name has one, it is left alone. A row that ended meanwhile
+-- makes its event ignored.
+create or replace function switchyard.end_unserved(p_known text[], p_after interval, p_limit integer)
+returns table (action_name text, ended bigint)
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  before uuid := switchyard.uuid_floor(clock_timestamp() - p_after);
+begin
+  for action_name in select u.action_name from switchyard.unserved u where u.action_name <> all (p_known) loop
+    insert into switchyard.event (action_uuid, status, run, attempt, source, error)
+    select o.action_uuid, 'INVALID', o.run, o.attempt, 'conductor', format('no conductor has served the action name %s', o.action_name)
+    from (
+      select y.* from switchyard.yard y
+      where y.action_name = end_unserved.action_name and y.status in ('PENDING', 'BACKOFF') and y.action_uuid < before
+      order by y.action_uuid limit p_limit) as o
+    where pg_try_advisory_xact_lock(o.lock_id);
+    get diagnostics ended = row_count;
+    if ended > 0 then
+      return next;
+    end if;
+  end loop;
+end
+$$;
+comment on function switchyard.end_unserved is 'Ends INVALID what has waited for so long under names that nobody serves and the caller does not know.';
+
 -- Counted since the name was last resumed: who resumes it has decided about what was lost before. A worker that
 -- registered again (same host and process) was not lost: the database was away, or it could not be heard.
 create or replace function switchyard.pause_where_lost(p_ratio double precision, p_least integer, p_within interval)

@@ -30,7 +30,7 @@ grant usage on schema switchyard to switchyard_admin, switchyard_worker, switchy
 grant select on all tables in schema switchyard to switchyard_reader, switchyard_worker, switchyard_admin;
 grant select on public.migration to switchyard_reader, switchyard_worker, switchyard_admin;
 grant execute on function switchyard.uuid_floor(timestamptz), switchyard.uuid_lock(uuid), switchyard.verify(),
-  switchyard.note_of(switchyard.event),
+  switchyard.note_of(switchyard.event), switchyard.waiting_names(),
   switchyard.bell_key(text), switchyard.bell_channel(text) to switchyard_reader, switchyard_worker, switchyard_admin;
 grant execute on function switchyard.uuid_time(uuid), switchyard.is_within_limits(jsonb)
   to switchyard_reader, switchyard_submitter, switchyard_worker, switchyard_admin;
@@ -41,7 +41,10 @@ grant execute on function switchyard.submit(text, jsonb, text, integer, text, te
 grant insert on switchyard.action to switchyard_submitter, switchyard_worker, switchyard_admin;
 
 -- A worker claims, reports and calls back.
-grant insert on switchyard.event, switchyard.journal to switchyard_worker, switchyard_admin;
+-- All columns but recorded_by, so that nobody reports in another's name.
+grant insert (action_uuid, event_time, status, run, attempt, source, error, retry_seconds, detail)
+  on switchyard.event to switchyard_worker, switchyard_admin;
+grant insert (kind, subject, actor, reason, detail, needs_review) on switchyard.journal to switchyard_worker, switchyard_admin;
 grant usage on sequence switchyard.event_id to switchyard_worker, switchyard_admin;
 grant insert, update, delete on switchyard.worker, switchyard.route to switchyard_worker, switchyard_admin;
 grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.claim_one(text, uuid),
@@ -50,7 +53,7 @@ grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.cl
   switchyard.ring(text[], uuid), switchyard.callbacks_made(uuid, integer), switchyard.lock_free_threads(uuid[]),
   switchyard.notice_over(text, text, text),
   switchyard.register_worker(text, text, text, text, integer, text, text, integer), switchyard.mark_lost(uuid[], timestamptz[]),
-  switchyard.pause_where_lost(double precision, integer, interval), switchyard.waiting_names(),
+  switchyard.pause_where_lost(double precision, integer, interval), switchyard.end_unserved(text[], interval, integer),
   switchyard.take_tokens(text, double precision, double precision, integer),
   switchyard.give_tokens(text, double precision, integer), switchyard.pause(text, text, text),
   switchyard.ensure_partitions(integer, text), switchyard.drop_partition(text) to switchyard_worker, switchyard_admin;

@@ -1,12 +1,26 @@
 -- What people look at.
+create or replace view switchyard.unserved as
+select n.action_name, count(*) as waiting, min(switchyard.uuid_time(y.action_uuid)) as oldest
+from switchyard.waiting_names() as n (action_name) join switchyard.yard y using (action_name)
+where y.status in ('PENDING', 'BACKOFF') and not exists (
+  select from switchyard.worker w
+  where w.kind = 'conductor' and w.action_name = n.action_name and w.ended_at is null and w.lost_at is null)
+group by n.action_name;
+comment on view switchyard.unserved is 'The action names that actions wait under and no conductor serves.';
+
 create or replace view switchyard.inbox as
 select t.last_update as since, 'thread' as kind, t.action_uuid, null::bigint as entry_id, t.action_name as subject,
   t.status::text as status, t.run, t.attempt, t.error, t.note
 from switchyard.thread t where t.needs_review
 union all
 select j.entry_time, j.kind, null, j.entry_id, j.subject, null, null, null, j.reason, j.detail ->> 'note'
-from switchyard.journal j where j.needs_review;
-comment on view switchyard.inbox is 'All that waits for a person: failed actions, lost workers, messages that nobody could read.';
+from switchyard.journal j where j.needs_review
+union all
+-- Not at once: a conductor may be starting.
+select u.oldest, 'unserved', null, null, u.action_name, null, null, null,
+  format('%s actions wait, and no conductor serves this action name', u.waiting), null
+from switchyard.unserved u where u.oldest < now() - interval '5 minutes';
+comment on view switchyard.inbox is 'All that waits for a person: failed actions, lost workers, messages that nobody could read, action names that nobody serves.';
 
 create or replace view switchyard.queue as
 select y.action_name, y.status, count(*) as depth, min(switchyard.uuid_time(y.action_uuid)) as oldest,

@@ -156,6 +156,7 @@ create table switchyard.event (
   retry_seconds double precision,
   detail jsonb,
   ignored boolean not null default false,
+  recorded_by text not null default session_user,
   primary key (action_uuid, event_id),
   -- Far above what anybody needs, far below where adding 1 overflows.
   constraint event_run_counts_from_1 check (run between 1 and 1000000),
@@ -171,7 +172,8 @@ create table switchyard.event (
 comment on table switchyard.event is 'Every step of every action, append-only. Inserting (action_uuid, status) is enough.';
 comment on column switchyard.event.run is 'The thread''s where it is not given.';
 comment on column switchyard.event.attempt is 'The thread''s where it is not given.';
-comment on column switchyard.event.source is 'Who says so.';
+comment on column switchyard.event.source is 'Who says so, in its own words.';
+comment on column switchyard.event.recorded_by is 'The user that was logged in; nobody but the owner can write another.';
 comment on column switchyard.event.retry_seconds is 'With BACKOFF: how long from event_time until it is due again.';
 comment on column switchyard.event.detail is 'What else is known; note becomes the thread''s note.';
 comment on column switchyard.event.ignored is 'It came too late or twice and changed nothing.';
@@ -217,7 +219,8 @@ create table switchyard.journal (
   actor text,
   reason text,
   detail jsonb,
-  needs_review boolean not null default false
+  needs_review boolean not null default false,
+  recorded_by text not null default session_user
 );
 comment on table switchyard.journal is 'What happened that belongs to no single action: pauses, lost workers, messages that nobody could read.';
 create index journal_inbox on switchyard.journal (entry_id) where needs_review;

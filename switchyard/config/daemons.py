@@ -30,6 +30,8 @@ class Conductor(Model):
     """How many workers (and connections) each action name has in one process."""
     grace: Interval = 30.0
     """How long a stop waits for what is in flight."""
+    unknown_after: Interval | None = None
+    """What waits so long under an action name that nobody serves ends INVALID; without it, it waits."""
     health: Health = Health(port=8081)
     """The health and metrics server."""
 

@@ -106,12 +106,9 @@ from switchyard.pause_where_lost(%(ratio)s::double precision, %(least)s, make_in
 delete from switchyard.worker w
 where coalesce(w.ended_at, w.lost_at) < clock_timestamp() - make_interval(secs => %(keep)s);
 
--- unknown_names: waiting names that the configuration lacks, while all conductors have the same one
-select u.action_name from switchyard.waiting_names() as u (action_name)
-where u.action_name <> all (%(names)s::text[])
-  and not exists (
-    select from switchyard.worker w
-    where w.kind = 'conductor' and w.ended_at is null and w.lost_at is null and w.config_hash <> %(config_hash)s);
+-- end_unserved: end what has waited for too long under names that nobody serves
+select action_name, ended
+from switchyard.end_unserved(%(names)s::text[], make_interval(secs => %(after)s), %(limit)s);
 
 -- queue: depth and age for the metrics
 select action_name, status::text, depth, extract(epoch from clock_timestamp() - oldest)::double precision

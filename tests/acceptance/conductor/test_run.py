@@ -77,10 +77,11 @@ def test_health_metrics_reload_and_a_clean_stop(deployment: Deployment) -> None:
     assert set(rows) == {(True, True)}
 
 
-def test_an_unknown_name_from_sql_ends_invalid(deployment: Deployment) -> None:
+def test_hole_39_an_unknown_name_from_sql_waits(deployment: Deployment) -> None:
     deployment.database.execute("insert into switchyard.action (action_name) values ('teleport')")
     deployment.add_conductor(NOOP)
-    until(lambda: deployment.ledger.counts() == {"INVALID": 1}, 60)
+    deployment.database.execute("insert into switchyard.action (action_name) values ('drill')")
+    until(lambda: deployment.ledger.counts() == {"SUCCESSFUL": 1, "PENDING": 1}, 60)
 
 
 def test_sigterm_finishes_what_is_in_flight(deployment: Deployment, counts: Counting) -> None:

@@ -128,23 +128,39 @@ async def test_old_rows_are_swept_and_live_ones_stay(yard: Yard) -> None:
     assert hosts == [("live",), ("new",)]
 
 
-async def test_unknown_names_wait_while_conductors_disagree(yard: Yard) -> None:
-    config = Config.model_validate({"actions": {"drill": {"type": "noop"}}})
-    yard.submit(2, "teleport")
+async def test_hole_39_what_nobody_serves_waits_unless_a_time_is_set(yard: Yard) -> None:
+    """newuser 1: a conductor with another file ended 89,770 actions of another application."""
+    actions = {"drill": {"type": "noop"}}
+    waits = Config.model_validate({"actions": actions})
+    ends = Config.model_validate({"actions": actions, "conductor": {"unknown_after": "1h"}})
+    yard.submit(1, "teleport")
     yard.submit(1)
     yard.database.execute(
-        "insert into switchyard.worker (kind, host, config_hash) values ('conductor', 'other', 'another')"
+        "insert into switchyard.action (action_uuid, action_name) select switchyard.uuid7(now() - interval '3 hours'), name"
+        " from unnest(array['teleport', 'teleport', 'served', 'drill']) as name"
+    )
+    yard.database.execute(
+        "insert into switchyard.worker (kind, host, action_name) values ('conductor', 'other', 'served')"
     )
     own = OwnSession(yard.database.url)
     try:
-        await UnknownNames(own, lambda: config).run_once()
-        assert yard.statuses("teleport") == {"PENDING": 2}
-        yard.database.execute("update switchyard.worker set ended_at = now()")
-        await UnknownNames(own, lambda: config).run_once()
+        await UnknownNames(own, lambda: waits).run_once()
+        assert yard.statuses("teleport") == {"PENDING": 3}
+        with yard.database.connect() as peer:
+            [[held]] = peer.execute("select uuids[1] from switchyard.claim('teleport', 1)").fetchall()
+            await UnknownNames(own, lambda: ends).run_once()
+            assert yard.statuses("teleport") == {"PENDING": 2, "INVALID": 1}, held
+        await eventually(lambda: not locked(yard))
+        await UnknownNames(own, lambda: ends).run_once()
     finally:
         await own.close()
-    assert yard.statuses("teleport") == {"INVALID": 2}
-    assert yard.statuses() == {"PENDING": 1}
+    assert yard.statuses("teleport") == {"PENDING": 1, "INVALID": 2}
+    assert yard.statuses("served") == {"PENDING": 1}
+    assert yard.statuses() == {"PENDING": 2}
+
+
+def locked(yard: Yard) -> bool:
+    return bool(yard.database.execute("select 1 from pg_locks where locktype = 'advisory' and objsubid = 1"))
 
 
 async def test_the_queue_and_the_partitions_are_in_the_metrics(yard: Yard) -> None:

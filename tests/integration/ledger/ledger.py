@@ -21,7 +21,7 @@ class Ledger:
     database: Database
     connection: Connection
 
-    def submit(self, action_name: str = "noop", **given: object) -> UUID:
+    def submit(self, action_name: str | None = "noop", **given: object) -> UUID:
         arguments = {"action_name": action_name, **given}
         names = psycopg.sql.SQL(", ").join(
             psycopg.sql.SQL("{} => {}").format(psycopg.sql.Identifier(n), psycopg.sql.Placeholder(n))

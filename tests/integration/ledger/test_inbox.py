@@ -24,3 +24,22 @@ def test_a_notice_that_is_over_takes_only_itself_out_of_the_inbox(ledger: Ledger
         ("other", "queue a", "caboose"),
     ]
     assert ledger.connection.execute(over).fetchall() == [(False,)]
+
+
+def test_newuser_1_a_name_that_nobody_serves_is_shown_after_a_while(ledger: Ledger) -> None:
+    ledger.submit("new")
+    ledger.connection.execute(
+        """insert into switchyard.action (action_uuid, action_name)
+        select switchyard.uuid7(now() - interval '10 minutes'), n from unnest(array['old', 'old', 'served']) as n"""
+    )
+    ledger.connection.execute(
+        "insert into switchyard.worker (kind, host, action_name) values ('conductor', 'h', 'served')"
+    )
+    unserved = ledger.connection.execute(
+        "select action_name, waiting from switchyard.unserved order by 1"
+    ).fetchall()
+    assert unserved == [("new", 1), ("old", 2)]
+    inbox = ledger.connection.execute("select kind, subject, error from switchyard.inbox").fetchall()
+    assert inbox == [("unserved", "old", "2 actions wait, and no conductor serves this action name")]
+    ledger.connection.execute("update switchyard.worker set lost_at = now()")
+    assert len(ledger.connection.execute("select * from switchyard.unserved").fetchall()) == 3

@@ -12,7 +12,7 @@ from tests.integration.ledger.ledger import Connection, Ledger
 pytestmark = pytest.mark.database
 
 MAY: dict[str, list[LiteralString]] = {
-    "switchyard_reader": ["select * from switchyard.thread", "select * from switchyard.inbox", "select * from switchyard.verify()"],
+    "switchyard_reader": ["select * from switchyard.thread", "select * from switchyard.inbox", "select * from switchyard.unserved", "select * from switchyard.verify()"],
     "switchyard_submitter": [
         "select switchyard.submit('x', idempotency_key => 'a')",
         "select * from switchyard.submit_many('[{\"action_name\": \"x\"}]')",
@@ -28,6 +28,7 @@ MAY: dict[str, list[LiteralString]] = {
         "select count(*) from switchyard.ensure_partitions(20)",
         "select switchyard.pause('x', 'w', 'too many lost')",
         "insert into switchyard.route values ('w', 'x')",
+        "insert into switchyard.journal (kind, subject) values ('notice', 'x')",
     ],
     "switchyard_admin": [
         "select switchyard.cancel(action_uuid, 'a', 'b') from switchyard.thread limit 1",
@@ -56,6 +57,9 @@ MAY_NOT: dict[str, list[LiteralString]] = {
         "delete from switchyard.yard",
         "select switchyard.retrigger(switchyard.uuid7(), 'a', 'b')",
         "select switchyard.resume('x', 'a', 'b')",
+        # security L1: a worker reported in the name of an administrator
+        "insert into switchyard.event (action_uuid, status, recorded_by) select action_uuid, 'INFO', 'ann' from switchyard.thread",
+        "insert into switchyard.journal (kind, subject, recorded_by) values ('pause', 'x', 'ann')",
     ],
     "switchyard_admin": [
         "update switchyard.thread set status = 'FAILED'",
@@ -81,3 +85,15 @@ def test_it_may_and_may_not(ledger: Ledger, role: str) -> None:
         for statement in MAY_NOT[role]:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(statement)
+
+
+def test_security_l1_every_step_is_recorded_with_who_was_logged_in(ledger: Ledger) -> None:
+    uuid = ledger.submit("x")
+    with acting_as(ledger, "switchyard_admin") as connection:
+        connection.execute("select switchyard.cancel(%s, 'somebody else', 'y')", [uuid])
+        connection.execute("select switchyard.pause('x', 'somebody else', 'y')")
+    for table in ("event", "journal"):
+        recorded = ledger.connection.execute(
+            f"select recorded_by from switchyard.{table}".encode()
+        ).fetchall()
+        assert recorded == [("postgres",)]

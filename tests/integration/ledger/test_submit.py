@@ -178,3 +178,18 @@ def test_a_key_used_again_with_another_start_is_refused(ledger: Ledger) -> None:
     assert ledger.submit(idempotency_key="k", start_after="2031-01-01Z")
     with pytest.raises(psycopg.errors.UniqueViolation, match="asked for something else"):
         ledger.submit(idempotency_key="k", start_after="2032-01-01Z")
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_security_m1_a_workflow_under_another_action_name_is_refused(ledger: Ledger, rows: int) -> None:
+    """Its callbacks were made although it never ran."""
+    ledger.connection.execute("insert into switchyard.route values ('pay', 'shell')")
+    with pytest.raises(
+        psycopg.errors.InvalidParameterValue, match="workflow pay is run by shell, not by noop"
+    ):
+        ledger.submit("noop", workflow="pay")
+    insert = """insert into switchyard.action (action_type, workflow, action_name)
+      select 'workflow', 'pay', case n when 1 then 'noop' else 'shell' end from generate_series(1, %s) as n"""
+    with pytest.raises(psycopg.errors.CheckViolation, match="workflow pay is run by shell, not by noop"):
+        ledger.connection.execute(insert, [rows])
+    assert ledger.connection.execute("select count(*) from switchyard.thread").fetchall() == [(0,)]
