@@ -13,5 +13,6 @@ The path of an execution that ended, from its backend to its callbacks:
 One observation is one `Case` (case.py) on all of this path; what is not finished goes back to the intake.
 `complete/completer.py` is the loop that runs the path. Beside it run the loops of `sweeps/`: callbacks that
 are still due, timeouts, and reconcile, which compares the ledger with the backends. `process.py` starts and
-stops everything; `queries.py` is all SQL. No module here knows a backend.
+stops everything with one configuration, `program.py` follows it by another after a reload or a loss;
+`queries.py` is all SQL. No module here knows a backend.
 """

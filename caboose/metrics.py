@@ -1,7 +1,5 @@
 """What caboose counts."""
 
-from prometheus_client import CollectorRegistry
-
 from switchyard.process.metrics import Metrics
 from switchyard.status import Status
 
@@ -9,8 +7,8 @@ from switchyard.status import Status
 class CabooseMetrics:
     """One set a process; labels are sources and statuses, which are few."""
 
-    def __init__(self, registry: CollectorRegistry | None = None) -> None:
-        metrics = Metrics("caboose", registry)
+    def __init__(self, made: Metrics | None = None) -> None:
+        metrics = made or Metrics("caboose")
         self.registry = metrics.registry
         self.observed = metrics.counter("observations", "What sources told", ["source"])
         self.ends = metrics.counter("ends", "Ends recorded", ["source", "status"])

@@ -1,5 +1,6 @@
 """Caboose's own row among the workers: there before it works, beating while it lives, closed when it ends."""
 
+import asyncio
 import json
 import os
 import socket
@@ -17,7 +18,7 @@ log = get_logger(__name__)
 
 
 class Presence:
-    """The loop that beats. A row that was swept or marked lost is written anew: we are here."""
+    """The loop that beats, until the row was marked lost: then somebody else may have the work already."""
 
     name = "presence"
 
@@ -31,6 +32,7 @@ class Presence:
         self._state = json.dumps({"serves": serves})
         self._began = time.monotonic()
         self._beaten = float("-inf")
+        self.lost = asyncio.Event()
 
     @property
     def fresh(self) -> bool:
@@ -58,7 +60,9 @@ class Presence:
         rate = round((done + failed) / max(time.monotonic() - self._began, 1.0), 3)
         values = {"worker": self.worker, "done": done, "failed": failed, "rate": rate}
         if not await self._queries.change("beat", values):
-            await self.register()
+            log.error("this caboose was marked lost: it starts again under a new id", worker=str(self.worker))
+            self.lost.set()
+            return None
         self._beaten = time.monotonic()
         return self._config.workers.beat
 

@@ -1,15 +1,16 @@
-"""`caboose run`: the loops of one caboose, started in order, watched, stopped in order."""
+"""One caboose with one configuration: its loops, started in order, watched, stopped in order."""
 
 import asyncio
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from uuid import uuid4
 
 from caboose.complete.completer import Completer
 from caboose.complete.services import Services
 from caboose.leader import Leader
+from caboose.metrics import CabooseMetrics
 from caboose.observe.intake import Intake
 from caboose.observe.listen import CancelListener
 from caboose.presence import Presence
@@ -21,7 +22,6 @@ from caboose.sweeps.timeouts import Timeouts
 from switchyard.backends.registry import build_sources
 from switchyard.config.config import Config
 from switchyard.execution import Shard
-from switchyard.process.health import HealthServer
 from switchyard.process.log import get_logger
 from switchyard.process.loop import Loop, Runner, run_together
 from switchyard.sources import ServedSource
@@ -31,15 +31,13 @@ log = get_logger(__name__)
 
 
 class Caboose:
-    """One caboose with one configuration, from `serve` to `stop`."""
+    """From `serve` to `stop`, or until its worker row was marked lost."""
 
-    def __init__(self, config: Config, kinds: Sequence[str], shard: Shard) -> None:
+    def __init__(self, config: Config, kinds: Sequence[str], shard: Shard, metrics: CabooseMetrics) -> None:
         self._config = config
-        self._url = config.database.conninfo()
         self._worker = uuid4()
         store = open_store(config.store)
-        self._services = Services.of(config, store, random.Random())  # noqa: S311 - spreads retries
-        self._metrics = self._services.metrics
+        self._services = Services.of(config, store, random.Random(), metrics)  # noqa: S311 - spreads retries
         self._served = build_sources(config, kinds, shard, store)
         self._all_queries: list[Queries] = []
         self._recording = {served.source.name: self._candidate(served, shard) for served in self._served}
@@ -47,10 +45,12 @@ class Caboose:
         leaders = {name: self._recording[each.source.name][1] for each in self._served for name in each.names}
         self._scope = Scope.of(config, sources, shard, leaders)
         self._presence = Presence(
-            self._worker, self._queries("presence"), config, self._metrics, serves=sorted(sources)
+            self._worker, self._queries("presence"), config, metrics, serves=sorted(sources)
         )
+        self.on_up: Callable[[], None] = lambda: None
         self._runners: list[Runner] = []
         self._listeners: list[Runner] = []
+        self._stopping = False
 
     async def serve(self) -> None:
         """Until `stop`. The row is there before anything is done, and closed after everything is."""
@@ -66,13 +66,14 @@ class Caboose:
             self._wire()
             for queries in self._all_queries:
                 stack.push_async_callback(queries.close)
-            await stack.enter_async_context(self._health())
+            self.on_up()
             log.info("caboose is up", sources=[served.source.name for served in self._served])
             await self._run()
         log.info("caboose ended")
 
     def stop(self) -> None:
         """Take nothing more in, finish what is in hand."""
+        self._stopping = True
         for runner in self._runners:
             runner.stop()
 
@@ -80,7 +81,7 @@ class Caboose:
         due = self._runner(DueCallbacks(self._queries("due"), self._scope, self._services))
         self._runner(Timeouts(self._queries("timeouts"), self._scope, self._services, due.wake))
         self._runner(self._presence)
-        self._listener(CancelListener(self._url, due.wake))
+        self._listener(CancelListener(self._config.database.conninfo(), due.wake))
         for served in self._served:
             queries, leader = self._recording[served.source.name]
             intake = Intake(served.source, leader, 2 * self._config.caboose.batch)
@@ -109,14 +110,18 @@ class Caboose:
         """The listeners wait for others and are cancelled at the end; the runners finish their step."""
         listening = [asyncio.create_task(listener.run()) for listener in self._listeners]
         working = asyncio.create_task(run_together(self._runners))
-        try:
-            done, _ = await asyncio.wait([working, *listening], return_when=asyncio.FIRST_COMPLETED)
+        lost = asyncio.create_task(self._presence.lost.wait())
+        if self._stopping:  # asked before there was anything to stop
             self.stop()
-            await asyncio.wait([working], timeout=self._config.caboose.grace)
+        try:
+            done, _ = await asyncio.wait([working, lost, *listening], return_when=asyncio.FIRST_COMPLETED)
+            self.stop()
+            if lost not in done:  # somebody else may have our work already: then nothing of it is finished
+                await asyncio.wait([working], timeout=self._config.caboose.grace)
         finally:
-            for task in (*listening, working):
+            for task in (*listening, working, lost):
                 task.cancel()
-            await asyncio.gather(*listening, working, return_exceptions=True)
+            await asyncio.gather(*listening, working, lost, return_exceptions=True)
         for task in done:
             task.result()
 
@@ -131,34 +136,18 @@ class Caboose:
 
     def _queries(self, name: str) -> Queries:
         # Whoever marks this worker lost ends the connections that bear its id.
-        queries = Queries(self._url, f"caboose {self._worker} {name}")
+        queries = Queries(self._config.database.conninfo(), f"caboose {self._worker} {name}")
         self._all_queries.append(queries)
         return queries
 
-    def _health(self) -> "HealthServer | _Silent":
-        health = self._config.caboose.health
-        if health.port is None:
-            return _Silent()
-        return HealthServer(
-            "caboose", health.host, health.port, self._live, self._ready, self._metrics.registry
-        )
-
-    def _live(self) -> bool:
+    def alive(self) -> bool:
+        """Nothing of it has ended or stalled."""
         return all(runner.alive() for runner in self._runners)
 
-    async def _ready(self) -> Mapping[str, bool | str]:
+    async def ready(self) -> Mapping[str, bool | str]:
+        """Whether the database and every source answer."""
         checks: dict[str, bool | str] = {"database": self._presence.fresh}
         for served in self._served:
             _, leader = self._recording[served.source.name]
             checks[served.source.name] = not leader.leads or await served.source.ready()  # a standby is ready
         return checks
-
-
-class _Silent:
-    """No health server was asked for."""
-
-    async def __aenter__(self) -> None:
-        return None
-
-    async def __aexit__(self, *_: object) -> None:
-        return None

@@ -29,9 +29,8 @@ class Services:
         self.pool.close()
 
     @classmethod
-    def of(cls, config: Config, store: Store, chance: Random) -> "Services":
+    def of(cls, config: Config, store: Store, chance: Random, metrics: CabooseMetrics) -> "Services":
         """Made for one configuration and one store."""
-        metrics = CabooseMetrics()
         pool = Pool(preload=(*evaluate.PRELOAD, "caboose.complete.paths"))
         callbacks = Callbacks(config, store, pool)
         recorder = Recorder(config, callbacks, chance)

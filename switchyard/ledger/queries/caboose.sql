@@ -152,16 +152,16 @@ returning worker_id;
 
 -- register: the row of a caboose; it counts as started once the row exists
 insert into switchyard.worker (worker_id, kind, host, pid, version, config_hash, state)
-values (%(worker)s, 'caboose', %(host)s, %(pid)s, %(version)s, %(config_hash)s, %(state)s::jsonb)
-on conflict (worker_id) do update set beat_at = now(), lost_at = null, state = excluded.state;
+values (%(worker)s, 'caboose', %(host)s, %(pid)s, %(version)s, %(config_hash)s, %(state)s::jsonb);
 
--- beat: a heartbeat
-update switchyard.worker set beat_at = now(), lost_at = null, done = %(done)s, failed = %(failed)s, rate = %(rate)s
-where worker_id = %(worker)s and ended_at is null
+-- beat: a heartbeat; no row comes back once the worker was marked lost
+update switchyard.worker set beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s
+where worker_id = %(worker)s and ended_at is null and lost_at is null
 returning worker_id;
 
 -- end_worker: a regular end
-update switchyard.worker set ended_at = now(), beat_at = now() where worker_id = %(worker)s;
+update switchyard.worker set ended_at = clock_timestamp(), beat_at = clock_timestamp()
+where worker_id = %(worker)s and ended_at is null and lost_at is null;
 
 -- listen: wake up on a cancel
 listen switchyard_caboose;

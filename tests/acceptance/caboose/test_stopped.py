@@ -51,7 +51,7 @@ def test_one_that_is_stopped_in_mid_forget_keeps_no_lock_once_it_is_lost(
         proxy.resume()
         until(lambda: station.caboose.get("/readyz")[0] == 200, 60)
         until(lambda: _left(elasticmq, status) == 0, 60)
-        until(lambda: execute("select state from switchyard.fleet") == [("running",)], 30)
+        until(lambda: sorted(execute("select state from switchyard.fleet")) == [("lost",), ("running",)], 30)
         assert execute("select status::text from switchyard.event order by event_id") == [
             ("QUEUED",),
             ("SUCCESSFUL",),

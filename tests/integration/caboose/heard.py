@@ -10,6 +10,7 @@ from typing import Any
 from caboose.complete.completer import Completer
 from caboose.complete.services import Services
 from caboose.leader import Leader
+from caboose.metrics import CabooseMetrics
 from caboose.observe.intake import Intake
 from caboose.queries import Queries
 from caboose.scope import Scope
@@ -29,7 +30,7 @@ class Heard:
         self.config = Config.model_validate({**config, "caboose": {"poll": "100ms"}})
         self.store = open_store((folder / "store").as_uri())
         self._pump: asyncio.Task[float | None] | None = None
-        services = self.services = Services.of(self.config, self.store, random.Random(1))
+        services = self.services = Services.of(self.config, self.store, random.Random(1), CabooseMetrics())
         (served,) = build_sources(self.config, (), WHOLE, self.store)
         self.source = served.source
         self.queries = [Queries(database.url, f"test {number}") for number in range(3)]

@@ -159,10 +159,15 @@ async def test_a_connection_that_dies_within_a_transaction_is_told(world: World)
         await broken()
 
 
-async def test_a_row_that_was_taken_away_is_written_anew(world: World) -> None:
+async def test_a_row_that_was_marked_lost_stays_lost(world: World) -> None:
     presence = Presence(uuid4(), world.queries, world.config, world.services.metrics, serves=["run"])
-    await presence.run_once()
-    assert world.database.execute("select kind, state from switchyard.fleet") == [("caboose", "running")]
+    await presence.register()
+    assert await presence.run_once() is not None
+    world.database.execute("update switchyard.worker set lost_at = now()")
+    assert await presence.run_once() is None
+    assert presence.lost.is_set()
+    await presence.end()
+    assert world.database.execute("select kind, state from switchyard.fleet") == [("caboose", "lost")]
 
 
 def _ended(world: World) -> tuple[UUID, Path, Observation]:

@@ -14,6 +14,7 @@ from psycopg.rows import dict_row
 from caboose.complete.completer import Completer
 from caboose.complete.services import Services
 from caboose.leader import Leader
+from caboose.metrics import CabooseMetrics
 from caboose.observe.intake import Intake
 from caboose.queries import Queries
 from caboose.scope import Scope
@@ -176,7 +177,7 @@ def _wired(
     queries: Queries,
     leader_name: str | None,
 ) -> World:
-    services = Services.of(config, store, random.Random(1))
+    services = Services.of(config, store, random.Random(1), CabooseMetrics())
     leader = Leader(queries, leader_name)
     intake = Intake(source, leader, 1000)
     sources: dict[str, Source] = {"run": source}
