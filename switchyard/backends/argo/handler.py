@@ -1,9 +1,11 @@
 """Dispatches a run to Argo."""
 
+import time
+
 from switchyard.backends.argo.manifest import manifest, template_of
 from switchyard.backends.argo.model import ArgoAction
-from switchyard.backends.argo.submit import Submission
-from switchyard.backends.argo.templates import Templates
+from switchyard.backends.argo.resource import cluster_templates, templates
+from switchyard.backends.argo.submit import WorkflowSubmission
 from switchyard.backends.kubernetes.answer import RefusedError
 from switchyard.backends.kubernetes.client import Cluster
 from switchyard.backends.kubernetes.credentials import Credentials
@@ -11,6 +13,32 @@ from switchyard.backends.prepare import PreparedWorkflow, prepare
 from switchyard.backends.threads import Threads
 from switchyard.errors import ClusterUnreachable
 from switchyard.handlers import Failed, HandlerContext, Invalid, Outcome, Work
+
+TRUSTED = 30.0
+
+
+class Templates:
+    """Looks a template up at most every TRUSTED seconds."""
+
+    def __init__(self, cluster: Cluster, namespace: str, *, cluster_scope: bool) -> None:
+        self._cluster = cluster
+        self._path = cluster_templates() if cluster_scope else templates(namespace)
+        self._kind = "ClusterWorkflowTemplate" if cluster_scope else "WorkflowTemplate"
+        self._namespace = namespace
+        self._seen: dict[str, float] = {}
+
+    async def missing(self, name: str) -> str | None:
+        """A sentence for people where it is not there; None where it is."""
+        if time.monotonic() - self._seen.get(name, float("-inf")) < TRUSTED:
+            return None
+        try:
+            await self._cluster.get(f"{self._path}/{name}")
+        except RefusedError as error:
+            if error.status != 404 or error.details.get("name") != name:
+                raise
+            return f'there is no {self._kind} "{name}" (namespace "{self._namespace}")'
+        self._seen[name] = time.monotonic()
+        return None
 
 
 class ArgoHandler:
@@ -40,10 +68,10 @@ class ArgoHandler:
             template = template_of(prepared, self._action)
         except ValueError as error:
             return Invalid(str(error))
-        submission = Submission(self._cluster, self._action.namespace, work, body)
+        submission = WorkflowSubmission(self._cluster, self._action.namespace, work, body)
         return await self._without_template(submission, template) or await submission.create()
 
-    async def _without_template(self, submission: Submission, template: str | None) -> Outcome | None:
+    async def _without_template(self, submission: WorkflowSubmission, template: str | None) -> Outcome | None:
         """An outcome where the template is missing, or where that cannot be found out."""
         if template is None:
             return None

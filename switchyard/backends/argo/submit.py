@@ -16,7 +16,7 @@ from switchyard.handlers import Failed, HandedOver, Invalid, Outcome, Retry, Wor
 THERE, ABSENT, FOREIGN = "there", "absent", "foreign"
 
 
-class Submission:
+class WorkflowSubmission:
     """One attempt to get one run into the cluster."""
 
     def __init__(self, cluster: Cluster, namespace: str, work: Work, body: dict[str, Any]) -> None:

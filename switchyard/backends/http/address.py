@@ -92,7 +92,7 @@ def closed(address: Address) -> str | None:
     return reason or (None if end in _PUBLIC_6 else "reserved")
 
 
-class Policy:
+class AddressPolicy:
     """What one action may call."""
 
     def __init__(self, networks: Iterable[Network] = (), hosts: Iterable[str] = ()) -> None:

@@ -1,9 +1,15 @@
-"""What came back: the status, the headers, and as much of the body as is taken."""
+"""What comes back: the status, the headers, as much of the body as is taken, and how long to wait."""
 
 import json
+import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
+
+from aiohttp import StreamReader
 
 
 class NoJsonError(ValueError):
@@ -46,3 +52,60 @@ class Answer:
             return json.loads(self.body)
         except (ValueError, RecursionError):  # also numbers of thousands of digits, and what is no Unicode
             return NoJsonError("the body is not JSON")
+
+
+CHUNK = 64 * 1024
+_WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+
+
+async def take(content: StreamReader, limit: int, into: bytearray) -> bool:
+    """Read into `into` up to `limit` bytes; whether that was all. If it breaks off, what was read stays."""
+    if content.is_eof():  # all of it came with the head, as short answers do
+        into += content.read_nowait()
+    while not content.at_eof() and len(into) <= limit:
+        into += await content.read(min(CHUNK, limit + 1 - len(into)))
+    whole = len(into) <= limit
+    del into[limit:]
+    return whole
+
+
+def unpacked(data: bytes, encoding: str, limit: int) -> tuple[bytes, str | None]:
+    """The body without its Content-Encoding, at most `limit` bytes; and why that is not all, where it is not.
+
+    We ask for no encoding, so this is for servers that pack all the same. One layer is taken off.
+    """
+    name = encoding.strip().lower()
+    if name in ("", "identity") or not data:
+        return data, None
+    if name not in _WINDOWS:
+        return data, f"the body is packed as {name[:40]!r}, which was not asked for"
+    unpacker = zlib.decompressobj(_WINDOWS[name])
+    try:
+        result = unpacker.decompress(data, limit)
+    except zlib.error:
+        return b"", f"the body is not the {name} that it is said to be"
+    if unpacker.unconsumed_tail:
+        return result, f"the body unpacks to more than {limit} bytes"
+    if not unpacker.eof:
+        return result, "the packed body ends too soon"
+    return result, None
+
+
+_SECONDS = re.compile(r"[0-9]{1,10}")
+_LONGEST_DATE = 64
+
+
+def retry_after(value: str, now: datetime) -> float | None:
+    """The seconds to wait, never negative; None where the value is neither form."""
+    text = value.strip()
+    if _SECONDS.fullmatch(text):
+        return float(text)
+    if len(text) > _LONGEST_DATE:
+        return None
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if at.tzinfo is None:  # an asctime date carries no zone, and means UTC
+        at = at.replace(tzinfo=UTC)
+    return max(0.0, (at - now).total_seconds())

@@ -6,7 +6,7 @@ prepare -> send -> judge -> draft the outcome -> keep the transcript.
 import time
 from collections.abc import Sequence
 
-from switchyard.backends.http.courier import OVERTIME, Courier, invalid
+from switchyard.backends.http.delivery import OVERTIME, Delivery, invalid
 from switchyard.backends.http.model import HttpAction
 from switchyard.backends.http.request import RequestTemplate
 from switchyard.backends.http.rules import compiled, outcome_of
@@ -24,23 +24,23 @@ class HttpHandler:
         self.name = name
         self._rules = tuple(compiled(rule) for rule in action.responses)
         self._request = request_template(action, context)
-        self._courier = Courier(action, context.store)
+        self._delivery = Delivery(action, context.store)
 
     async def start(self) -> None:
         """Open the session; certificates are read here."""
-        await self._courier.start()
+        await self._delivery.start()
 
     async def close(self) -> None:
         """Drop the connections."""
-        await self._courier.close()
+        await self._delivery.close()
 
     async def dispatch(self, work: Work, /) -> Outcome:
         """Deliver it once, and say what came of it."""
-        return await self._courier.told(await self.draft(work))
+        return await self._delivery.concluded(await self.draft(work))
 
     async def conclude(self, drafts: Sequence[Draft], /) -> None:
         """Keep their transcripts."""
-        await self._courier.conclude(drafts)
+        await self._delivery.conclude(drafts)
 
     async def draft(self, work: Work, /) -> Outcome | Draft:
         """Deliver it once; its transcript is not kept yet."""
@@ -48,11 +48,11 @@ class HttpHandler:
             request = self._request.prepare(work, time.time())
         except ValueError as refusal:
             return invalid(refusal)
-        exchange = await self._courier.carry(request)
+        exchange = await self._delivery.send(request)
         if exchange.answer is None:
-            return self._courier.draft(work, exchange, exchange.unanswered)
+            return self._delivery.draft(work, exchange, exchange.unanswered)
         judged = await outcome_of(self._rules, exchange.answer, self.name)
-        return self._courier.draft(work, exchange, judged)
+        return self._delivery.draft(work, exchange, judged)
 
 
 def request_template(action: HttpAction, context: HandlerContext) -> RequestTemplate:

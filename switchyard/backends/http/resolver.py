@@ -20,7 +20,7 @@ from typing import Any
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from switchyard.backends.http.address import Policy
+from switchyard.backends.http.address import AddressPolicy
 from switchyard.backends.http.url import literal
 
 CACHE_SECONDS = 5
@@ -36,7 +36,7 @@ class AddressError(ValueError):
 class VettedResolver(AbstractResolver):
     """Looks names up, vets every answer, and opens sockets to what was vetted only."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: AddressPolicy) -> None:
         self._policy = policy
         self._admitted: OrderedDict[str, None] = OrderedDict()
         self._literals: OrderedDict[str, None] = OrderedDict()  # written in URLs; a name may be allowed more

@@ -1,17 +1,50 @@
 """From the configuration to the parts: credentials are read here, once, and remembered to be masked."""
 
 import base64
+import os
+import ssl
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from switchyard.backends.http.address import Policy
-from switchyard.backends.http.client import Client, Limits
+from switchyard.backends.http.address import AddressPolicy
 from switchyard.backends.http.outbound import Auth, OutboundAction, Tls
 from switchyard.backends.http.redact import remember
-from switchyard.backends.http.tls import tls_context
+from switchyard.backends.http.send import Client, SendLimits
 from switchyard.config.secrets import SecretRef
 from switchyard.errors import ConfigError
+
+
+def tls_context(
+    *, authority: str | None = None, certificate: str | None = None, key: str | None = None
+) -> ssl.SSLContext:
+    """A verifying context. All three are PEM texts; no error repeats them."""
+    try:
+        context = ssl.create_default_context(cadata=authority)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.set_alpn_protocols(["http/1.1"])
+        if certificate is not None:
+            _present(context, certificate, key)
+    except (ssl.SSLError, ValueError, OSError) as error:
+        raise ConfigError(f"the TLS settings cannot be used: {_why(error)}") from None
+    return context
+
+
+def _present(context: ssl.SSLContext, certificate: str, key: str | None) -> None:
+    """OpenSSL reads a private key from files only: one that nobody else can open, gone at once."""
+    descriptor, name = tempfile.mkstemp()  # mode 0600
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(certificate.rstrip("\n") + "\n" + (key or ""))
+        # A key with a passphrase would ask on the terminal.
+        context.load_cert_chain(name, password=lambda: "")
+    finally:
+        Path(name).unlink()
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "reason", None) or type(error).__name__
 
 
 def secret_text(secret: SecretRef | str) -> str:
@@ -41,7 +74,7 @@ def authorization(auth: Auth | None) -> str | None:
 def client_for(action: OutboundAction) -> Client:
     """The client with this action's policy, limits and certificates."""
     total = action.total_timeout
-    limits = Limits(
+    limits = SendLimits(
         connect=action.timeouts.connect,
         read=action.timeouts.read,
         total=total,
@@ -50,7 +83,7 @@ def client_for(action: OutboundAction) -> Client:
         redirects=action.redirects,
     )
     return Client(
-        Policy(action.allow_networks, action.allow_hosts),
+        AddressPolicy(action.allow_networks, action.allow_hosts),
         _tls(action.tls),
         limits,
         concurrency=action.concurrency,

@@ -4,7 +4,7 @@
 looks like a list stays that text. Inside a longer text a value is written as JSON, a text as it is.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from jinja2 import TemplateError, Undefined, UndefinedError, nodes
@@ -13,6 +13,7 @@ from jinja2.meta import find_undeclared_variables
 from switchyard.config.sandbox import LONGEST
 from switchyard.config.templates import environment, parse_template
 from switchyard.errors import ConfigError
+from switchyard.handlers import Work
 
 Names = Mapping[str, Any]
 Render = Callable[[Names], Any]
@@ -156,3 +157,31 @@ def _program(tree: nodes.Template) -> Render:
         return "".join(pieces)
 
     return text if sole is None else value
+
+
+_ACTION: dict[str, Callable[[Work], Any]] = {
+    "uuid": lambda work: str(work.uuid),
+    "run": lambda work: work.run,
+    "attempt": lambda work: work.attempt,
+    "name": lambda work: work.action_name,
+    "workflow": lambda work: work.workflow,
+    "callback": lambda work: work.callback,
+    "parent_uuid": lambda work: None if work.parent_uuid is None else str(work.parent_uuid),
+    "correlation_id": lambda work: work.correlation_id,
+    "created_at": lambda work: work.created_at.isoformat(),
+}
+
+
+class Naming:
+    """Makes the names for a set of templates."""
+
+    def __init__(self, templates: Iterable[Template]) -> None:
+        templates = list(templates)
+        whole = any(template.whole_action for template in templates)
+        asked = set(_ACTION) if whole else {name for template in templates for name in template.of_action}
+        self._fields = [(name, _ACTION[name]) for name in _ACTION if name in asked]
+
+    def __call__(self, work: Work, secrets: Mapping[str, str]) -> Names:
+        """`parameters`, `action` and `secrets`."""
+        action = {name: read(work) for name, read in self._fields}
+        return {"parameters": work.parameters, "action": action, "secrets": secrets}

@@ -12,8 +12,8 @@ from json.encoder import encode_basestring as quoted
 from typing import Any
 
 from switchyard.backends.http.answer import Answer
-from switchyard.backends.http.outgoing import Outgoing
 from switchyard.backends.http.redact import masked, sensitive
+from switchyard.backends.http.request import OutgoingRequest
 from switchyard.backends.http.url import parse_url, shown
 from switchyard.config.sandbox import as_json
 from switchyard.handlers import Work
@@ -26,7 +26,7 @@ _PLACES = frozenset({"location", "content-location", "refresh", "link"})
 
 def transcript(
     work: Work,
-    request: Outgoing,
+    request: OutgoingRequest,
     answer: Answer | None,
     *,
     error: str | None,

@@ -14,7 +14,7 @@ from uuid import UUID
 from switchyard.aws.queue import Message
 from switchyard.backends.queue_reader import QueueReader
 from switchyard.backends.sqs.model import SqsAction
-from switchyard.backends.sqs.status_message import NoThread, Report, Unreadable, WorkerReport, read
+from switchyard.backends.sqs.status_message import NoThread, Report, UnreadableMessage, WorkerReport, read
 from switchyard.backends.threads import Threads
 from switchyard.places import Places
 from switchyard.sources import Beat, Notice, Observation, Seen
@@ -95,7 +95,7 @@ class SqsSource:
         except NoThread as error:
             # A front end's own job reports many times: one entry per job is enough.
             return self._queue.notice(message, str(error), message.correlation_id or message.id)
-        except Unreadable as error:
+        except UnreadableMessage as error:
             return self._queue.notice(message, str(error))
         if isinstance(report, WorkerReport):
             return self._beat(report, message)

@@ -13,11 +13,11 @@ _STATUSES = {Status.RUNNING, Status.INFO, Status.SUCCESSFUL, Status.FAILED, Stat
 _EVENTS = {"started", "beat", "ended"}
 
 
-class Unreadable(BadInput):
+class UnreadableMessage(BadInput):
     """The message is none of ours, or broken; the text says how."""
 
 
-class NoThread(Unreadable):
+class NoThread(UnreadableMessage):
     """A front end's own job, which no thread follows: one inbox entry per job is enough."""
 
 
@@ -47,13 +47,13 @@ class WorkerReport:
 
 
 def read(body: str) -> Report | WorkerReport:
-    """The message, or Unreadable."""
+    """The message, or UnreadableMessage."""
     try:
         message = json.loads(body, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"not JSON: {error}") from None
+        raise UnreadableMessage(f"not JSON: {error}") from None
     if not isinstance(message, dict):
-        raise Unreadable("not a JSON object")
+        raise UnreadableMessage("not a JSON object")
     if "event" in message and "action_uuid" not in message:
         return _worker(message)
     return _report(message)
@@ -61,7 +61,7 @@ def read(body: str) -> Report | WorkerReport:
 
 def _report(message: dict[str, Any]) -> Report:
     if message.get("version") != 1:
-        raise Unreadable(f"version {_shown(message.get('version'))} is not known; version 1 is")
+        raise UnreadableMessage(f"version {_shown(message.get('version'))} is not known; version 1 is")
     if message.get("action_uuid") is None or message.get("run") is None:
         raise NoThread("no action_uuid and run: it belongs to no thread")
     return Report(
@@ -79,7 +79,7 @@ def _worker(message: dict[str, Any]) -> WorkerReport:
     worker = _text(message, "worker")
     event = message.get("event")
     if not worker or event not in _EVENTS:
-        raise Unreadable(f"a worker's message needs worker and one of {', '.join(sorted(_EVENTS))}")
+        raise UnreadableMessage(f"a worker's message needs worker and one of {', '.join(sorted(_EVENTS))}")
     return WorkerReport(
         worker=worker[:200],
         kind=(_text(message, "kind") or "assessment")[:50],
@@ -105,23 +105,23 @@ def _uuid(value: Any) -> UUID:
     try:
         uuid = UUID(value)
     except (ValueError, AttributeError, TypeError):
-        raise Unreadable(f"action_uuid {_shown(value)} is no uuid") from None
+        raise UnreadableMessage(f"action_uuid {_shown(value)} is no uuid") from None
     if uuid.version != 7:
-        raise Unreadable(f"action_uuid {uuid} is not of version 7: no action of ours has it")
+        raise UnreadableMessage(f"action_uuid {uuid} is not of version 7: no action of ours has it")
     return uuid
 
 
 def _status(value: Any) -> Status:
     if isinstance(value, str) and value in _STATUSES:
         return Status(value)
-    raise Unreadable(f"status {_shown(value)} is not one of {', '.join(sorted(_STATUSES))}")
+    raise UnreadableMessage(f"status {_shown(value)} is not one of {', '.join(sorted(_STATUSES))}")
 
 
 def _count(message: dict[str, Any], name: str, least: int = 0) -> int:
     value = message.get(name, 0)
     if isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**31:
         return value
-    raise Unreadable(f"{name} {_shown(value)} is no count")
+    raise UnreadableMessage(f"{name} {_shown(value)} is no count")
 
 
 def _number(value: Any, low: float, high: float) -> float | None:

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from switchyard.backends.http.courier import OVERTIME, Courier, Exchange, invalid
-from switchyard.backends.http.outgoing import Outgoing
-from switchyard.backends.http.request import RequestError
+from switchyard.backends.http.delivery import OVERTIME, Delivery, Exchange, invalid
+from switchyard.backends.http.request import OutgoingRequest, RequestError
 from switchyard.backends.http.rules import ResponseOutcome
 from switchyard.backends.http.settings import authorization
 from switchyard.backends.http.template import FAULTS
@@ -34,25 +33,25 @@ class StacHandler:
         self.name = name
         self._action = action
         self._items = ItemTemplate(action)
-        self._courier = Courier(action, context.store)
+        self._delivery = Delivery(action, context.store)
         self._authorization = authorization(action.auth)
         self._correlation_header = context.config.correlation_header
 
     async def start(self) -> None:
         """Open the session."""
-        await self._courier.start()
+        await self._delivery.start()
 
     async def close(self) -> None:
         """Drop the connections."""
-        await self._courier.close()
+        await self._delivery.close()
 
     async def dispatch(self, work: Work, /) -> Outcome:
         """Create the item; update it where it is there already."""
-        return await self._courier.told(await self.draft(work))
+        return await self._delivery.concluded(await self.draft(work))
 
     async def conclude(self, drafts: Sequence[Draft], /) -> None:
         """Keep their transcripts."""
-        await self._courier.conclude(drafts)
+        await self._delivery.conclude(drafts)
 
     async def draft(self, work: Work, /) -> Outcome | Draft:
         """The same; its transcript is not kept yet."""
@@ -61,12 +60,12 @@ class StacHandler:
             create, update = self._requests(work, item)
         except ValueError as refusal:
             return invalid(refusal)
-        exchange = await self._courier.carry(create)
+        exchange = await self._delivery.send(create)
         if exchange.answer is not None and exchange.answer.status == _EXISTS:
-            exchange = await self._courier.carry(update)
-        return self._courier.draft(work, exchange, _judged(exchange))
+            exchange = await self._delivery.send(update)
+        return self._delivery.draft(work, exchange, _judged(exchange))
 
-    def _requests(self, work: Work, item: dict[str, Any]) -> tuple[Outgoing, Outgoing]:
+    def _requests(self, work: Work, item: dict[str, Any]) -> tuple[OutgoingRequest, OutgoingRequest]:
         body = _encoded(item, self._action.limits.request_body)
         items = f"{self._action.url}/collections/{quote(item['collection'], safe='')}/items"
         return (
@@ -74,7 +73,7 @@ class StacHandler:
             self._request(work, "PUT", f"{items}/{quote(item['id'], safe='')}", body),
         )
 
-    def _request(self, work: Work, method: str, place: str, body: bytes) -> Outgoing:
+    def _request(self, work: Work, method: str, place: str, body: bytes) -> OutgoingRequest:
         url = parse_url(place)
         headers = {
             "Accept-Encoding": "identity",
@@ -86,7 +85,7 @@ class StacHandler:
         if work.correlation_id:
             headers[self._correlation_header] = quote(work.correlation_id[:256], errors="replace")
         private = frozenset({"Authorization"})
-        return Outgoing(
+        return OutgoingRequest(
             str(work.uuid), method, url, headers, private, body, shown_url=shown(url), shown_body=body
         )
 

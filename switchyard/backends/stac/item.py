@@ -4,8 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from switchyard.backends.http.names import Naming
-from switchyard.backends.http.template import Template
+from switchyard.backends.http.template import Naming, Template
 from switchyard.backends.stac.bbox import bbox
 from switchyard.backends.stac.model import StacAction
 from switchyard.handlers import Work

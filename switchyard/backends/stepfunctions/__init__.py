@@ -1,1 +1,7 @@
-"""AWS Step Functions: executions (`cirrus`) and task tokens (`cirrus_task`)."""
+"""Executions of AWS Step Functions (`cirrus`), and answers to tasks that wait (`cirrus_task`).
+
+handler.py   conductor's side: starts an execution, named like the run
+source.py    caboose's side: status-change messages, lists of what runs, and describe for the silent ones
+observe.py   a described execution becomes an observation
+task.py      sends a waiting task its success or failure
+"""

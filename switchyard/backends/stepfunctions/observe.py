@@ -24,7 +24,7 @@ _ARN = re.compile(r"arn:aws[a-z-]*:states:[a-z0-9-]+:[0-9]{12}:execution:[^\s:]{
 _EXIT_CODE = re.compile(r'"ExitCode"\s*:\s*(\d{1,3})\b')
 
 
-class Unreadable(BadInput):
+class UnreadableEvent(BadInput):
     """The message is no status change of an execution of ours."""
 
 
@@ -33,15 +33,17 @@ def named_in(body: str) -> tuple[UUID, int, str]:
     try:
         event = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"not JSON: {error}") from None
+        raise UnreadableEvent(f"not JSON: {error}") from None
     detail = event.get("detail") if isinstance(event, dict) else None
     arn = detail.get("executionArn") if isinstance(detail, dict) else None
     match = _ARN.fullmatch(arn) if isinstance(arn, str) else None
     if match is None:
-        raise Unreadable("no Step Functions Execution Status Change event: detail.executionArn is missing")
+        raise UnreadableEvent(
+            "no Step Functions Execution Status Change event: detail.executionArn is missing"
+        )
     named = parse_name(match[1])
     if named is None:
-        raise Unreadable(f"the execution {match[1]} is not one of ours")
+        raise UnreadableEvent(f"the execution {match[1]} is not one of ours")
     return *named, match[0]
 
 

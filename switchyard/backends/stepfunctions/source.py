@@ -21,7 +21,7 @@ from switchyard.aws.queue import Message
 from switchyard.backends.queue_reader import QueueReader
 from switchyard.backends.set_aside import SetAside
 from switchyard.backends.stepfunctions.model import CirrusAction
-from switchyard.backends.stepfunctions.observe import Unreadable, named_in, observe
+from switchyard.backends.stepfunctions.observe import UnreadableEvent, named_in, observe
 from switchyard.backends.threads import Threads
 from switchyard.errors import SwitchyardError, Transient
 from switchyard.execution import WHOLE, Shard, name_of, parse_name
@@ -124,7 +124,7 @@ class CirrusSource:
         """Whatever a message raises concerns that message alone; None: not now, it will come again."""
         try:
             return await self._reported(queue, message)
-        except Unreadable as error:
+        except UnreadableEvent as error:
             return queue.notice(message, str(error))
         except Exception as error:  # noqa: BLE001 - a stranger's message must not stop the others
             log.warning("a message could not be processed", queue=queue.name, error=str(error))

@@ -12,8 +12,7 @@ from typing import Any
 from switchyard.backends.argo.nodes import NodesError
 from switchyard.backends.argo.resource import identity, workflows
 from switchyard.backends.argo.resume.model import ArgoResumeAction
-from switchyard.backends.argo.resume.selector import Selector
-from switchyard.backends.argo.resume.wake import awake, suspended, waking
+from switchyard.backends.argo.resume.wake import Selector, awake, suspended, waking
 from switchyard.backends.http.template import Template, TemplateFaultError
 from switchyard.backends.kubernetes.answer import RefusedError
 from switchyard.backends.kubernetes.client import Cluster

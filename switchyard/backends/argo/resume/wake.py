@@ -1,12 +1,47 @@
 """What has to change in a workflow so that its suspended node has succeeded."""
 
 import copy
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from switchyard.backends.argo.nodes import Nodes, nodes_of, pack, packed
-from switchyard.backends.argo.resume.selector import Selector
+
+_FIELDS = ("id", "name", "displayName", "templateName")
+_INPUT = re.compile(r"inputs\.parameters\.([A-Za-z0-9_-]+)\.value")
+
+
+class Selector:
+    """All of its fields have to match."""
+
+    def __init__(self, text: str) -> None:
+        self._wanted = [_condition(part) for part in text.split(",")]
+
+    def matches(self, node: Mapping[str, Any]) -> bool:
+        """Whether a node is meant."""
+        return all(_value(node, field) == value for field, value in self._wanted)
+
+
+def _condition(part: str) -> tuple[str, str]:
+    field, equals, value = part.partition("=")
+    field, value = field.strip(), value.removeprefix("=").strip()
+    if not equals or not value or not (field in _FIELDS or _INPUT.fullmatch(field)):
+        raise ValueError(
+            f"a node selector is like displayName=approve, with {', '.join(_FIELDS)}: not {part!r}"
+        )
+    return field, value
+
+
+def _value(node: Mapping[str, Any], field: str) -> str | None:
+    named = _INPUT.fullmatch(field)
+    if named is None:
+        return node.get(field)
+    for parameter in (node.get("inputs") or {}).get("parameters") or []:
+        if parameter.get("name") == named[1]:
+            return str(parameter.get("value"))
+    return None
+
 
 Workflow = Mapping[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from switchyard.backends.http.address import Policy
+from switchyard.backends.http.address import AddressPolicy
 from switchyard.backends.http.resolver import VettedResolver
 from switchyard.handlers import Invalid, Success
 from tests.integration.backends.http.making import handler, work
@@ -68,7 +68,7 @@ async def test_an_allowed_host_may_be_private(tmp_path: Path, monkeypatch: pytes
 
 
 async def test_no_socket_for_an_address_that_was_not_vetted() -> None:
-    resolver = VettedResolver(Policy())
+    resolver = VettedResolver(AddressPolicy())
     with pytest.raises(PermissionError):
         resolver.socket_for((2, 1, 6, "", ("127.0.0.1", 80)))
     await resolver.close()

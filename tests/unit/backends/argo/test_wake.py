@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from switchyard.backends.argo.nodes import pack, unpack
-from switchyard.backends.argo.resume.selector import Selector
-from switchyard.backends.argo.resume.wake import awake, suspended, waking
+from switchyard.backends.argo.resume.wake import Selector, awake, suspended, waking
 
 
 def workflow(*, packed: bool = False, **change: Any) -> dict[str, Any]:

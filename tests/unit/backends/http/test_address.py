@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from switchyard.backends.http.address import Policy, closed, destination
+from switchyard.backends.http.address import AddressPolicy, closed, destination
 
 OPEN = [
     "8.8.8.8",
@@ -81,7 +81,7 @@ def test_whatever_python_calls_not_global_is_closed(address: IPv4Address) -> Non
 
 
 def test_networks_open_themselves_only() -> None:
-    policy = Policy(networks=[ip_network("10.20.0.0/16"), ip_network("fd00::/8")])
+    policy = AddressPolicy(networks=[ip_network("10.20.0.0/16"), ip_network("fd00::/8")])
     assert policy.refusal(ip_address("10.20.3.4"), "a") is None
     assert policy.refusal(ip_address("::ffff:10.20.3.4"), "a") is None
     assert policy.refusal(ip_address("fd00::1"), "a") is None
@@ -90,7 +90,7 @@ def test_networks_open_themselves_only() -> None:
 
 
 def test_hosts_open_by_name_but_never_the_metadata_service() -> None:
-    policy = Policy(hosts=["Hooks.Internal", "*.svc.example"])
+    policy = AddressPolicy(hosts=["Hooks.Internal", "*.svc.example"])
     private = ip_address("10.0.0.1")
     assert policy.refusal(private, "hooks.internal.") is None
     assert policy.refusal(private, "a.b.svc.example") is None
@@ -115,5 +115,5 @@ def test_hosts_open_by_name_but_never_the_metadata_service() -> None:
 def test_security_l4_a_metadata_service_is_never_opened_by_name(text: str) -> None:
     address = ip_address(text)
     assert closed(address) == "a metadata service of a cloud"
-    assert Policy(hosts=["metadata.example"]).refusal(address, "metadata.example") is not None
-    assert Policy(networks=[ip_network(str(destination(address)))]).refusal(address, "any") is None
+    assert AddressPolicy(hosts=["metadata.example"]).refusal(address, "metadata.example") is not None
+    assert AddressPolicy(networks=[ip_network(str(destination(address)))]).refusal(address, "any") is None

@@ -5,7 +5,7 @@ import zlib
 
 import pytest
 
-from switchyard.backends.http.body import unpacked
+from switchyard.backends.http.answer import unpacked
 
 TEXT = b"well " * 20
 PACKED = gzip.compress(TEXT)

@@ -9,9 +9,8 @@ import pytest
 from yarl import URL
 
 from switchyard.backends.http.answer import Answer
-from switchyard.backends.http.outgoing import Outgoing
-from switchyard.backends.http.redirect import next_hop
-from switchyard.backends.http.request import RequestTemplate
+from switchyard.backends.http.request import OutgoingRequest, RequestTemplate
+from switchyard.backends.http.send import next_hop
 from switchyard.backends.http.transcript import transcript
 from switchyard.backends.http.url import UrlError
 from switchyard.errors import ConfigError
@@ -23,7 +22,7 @@ WORK = Work(uuid4(), 1, 1, False, "hook", None, None, None, {}, "c-1", datetime.
 
 def prepared(
     url: str = "https://a.example/", parameters: dict[str, Any] | None = None, **more: Any
-) -> Outgoing:
+) -> OutgoingRequest:
     settings = {"method": "post", "headers": {}, "body": None, "secrets": SECRETS, **more}
     return RequestTemplate(url=url, **settings).prepare(replace(WORK, parameters=parameters or {}), 0.0)
 
@@ -89,6 +88,6 @@ def test_the_body_says_what_it_is_unless_the_action_does(
 
 
 def test_a_redirect_does_not_leave_tls() -> None:
-    request = Outgoing("u", "POST", URL("https://a.example/"), {})
+    request = OutgoingRequest("u", "POST", URL("https://a.example/"), {})
     with pytest.raises(UrlError, match="the redirect leaves TLS"):
         next_hop(request, 307, "http://a.example/")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from switchyard.backends.sqs.status_message import Report, Unreadable, WorkerReport, read
+from switchyard.backends.sqs.status_message import Report, UnreadableMessage, WorkerReport, read
 from switchyard.status import Status
 
 UUID7 = "0190163d-8694-739b-aea5-966c26f8ad91"
@@ -62,7 +62,7 @@ def test_a_workers_own_message() -> None:
     ],
 )
 def test_a_bad_field_is_named(change: dict[str, Any], reason: str) -> None:
-    with pytest.raises(Unreadable, match=reason):
+    with pytest.raises(UnreadableMessage, match=reason):
         read(json.dumps({**GOOD, **change}))
 
 
@@ -70,7 +70,7 @@ def test_a_bad_field_is_named(change: dict[str, Any], reason: str) -> None:
     "body", ["", "{", "[]", "null", '"x"', "{" * 5000, "[" * 100_000, '{"version": NaN}']
 )
 def test_what_is_no_message_is_unreadable(body: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableMessage):
         read(body)
 
 
@@ -101,7 +101,7 @@ def _read_or_unreadable(body: str) -> bool:
     """Whether it ended in one of the two ways that there are."""
     try:
         return isinstance(read(body), Report | WorkerReport)
-    except Unreadable as error:
+    except UnreadableMessage as error:
         return bool(str(error))
 
 

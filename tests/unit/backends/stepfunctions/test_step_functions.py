@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from switchyard.backends.stepfunctions.observe import Unreadable, named_in, observe
+from switchyard.backends.stepfunctions.observe import UnreadableEvent, named_in, observe
 from switchyard.status import Status
 
 U = UUID("0190163d-8694-739b-aea5-966c26f8ad91")
@@ -53,7 +53,7 @@ def test_the_event_names_the_execution() -> None:
     ],
 )
 def test_what_names_none_of_ours_is_unreadable(body: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableEvent):
         named_in(body)
 
 

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
-from switchyard.backends.http.outgoing import Outgoing
-from switchyard.backends.http.wire import written
+from switchyard.backends.http.request import OutgoingRequest
+from switchyard.backends.http.send import written
 
 
-def outgoing(method: str = "POST", body: bytes = b"", **headers: str) -> Outgoing:
-    return Outgoing("u", method, URL("http://a.example:81/b/c?d=e%20f"), headers, body=body)
+def outgoing(method: str = "POST", body: bytes = b"", **headers: str) -> OutgoingRequest:
+    return OutgoingRequest("u", method, URL("http://a.example:81/b/c?d=e%20f"), headers, body=body)
 
 
 def test_the_whole_of_it() -> None:

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from switchyard.backends.http.answer import Answer
+from switchyard.backends.http.answer import Answer, retry_after
 from switchyard.backends.http.archive import Archive, Transcript
-from switchyard.backends.http.client import Client
 from switchyard.backends.http.fault import Fault
 from switchyard.backends.http.outbound import OutboundAction
-from switchyard.backends.http.outgoing import Outgoing
 from switchyard.backends.http.redact import masked
-from switchyard.backends.http.retry_after import retry_after
+from switchyard.backends.http.request import OutgoingRequest
 from switchyard.backends.http.rules import ResponseOutcome
+from switchyard.backends.http.send import Client
 from switchyard.backends.http.settings import client_for
 from switchyard.backends.http.transcript import transcript
 from switchyard.handlers import Draft, Failed, Invalid, Outcome, Retry, Success, Work
@@ -33,7 +32,7 @@ _EXCERPT = 200
 class Exchange:
     """One request and what came of it: an answer, or why there is none."""
 
-    request: Outgoing
+    request: OutgoingRequest
     began: float
     seconds: float
     answer: Answer | None = None
@@ -45,7 +44,7 @@ class Exchange:
         return "invalid" if self.fault is not None and self.fault.refused else "retry"
 
 
-class Courier:
+class Delivery:
     """A client and an archive; opened by `start`, because certificates are read there."""
 
     def __init__(self, action: OutboundAction, store: Store) -> None:
@@ -62,7 +61,7 @@ class Courier:
         if self._client is not None:
             await self._client.close()
 
-    async def carry(self, request: Outgoing) -> Exchange:
+    async def send(self, request: OutgoingRequest) -> Exchange:
         """Send it, once."""
         assert self._client is not None, "start() opens the session"
         exchange = Exchange(request, time.time(), time.perf_counter())
@@ -86,7 +85,7 @@ class Courier:
         """Keep their transcripts."""
         await self._archive.keep([draft.kept for draft in drafts])
 
-    async def told(self, drafted: Outcome | Draft) -> Outcome:
+    async def concluded(self, drafted: Outcome | Draft) -> Outcome:
         """The outcome of one, by itself."""
         if not isinstance(drafted, Draft):
             return drafted

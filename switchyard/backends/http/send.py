@@ -1,26 +1,133 @@
-"""One HTTP exchange: vetted, bounded in time and size, and sent once."""
+"""One HTTP exchange: vetted, bounded in time and size, and sent once.
 
+A request is written in one piece on one connection, and its answer read by aiohttp's parser. The connections,
+TLS and the parser are aiohttp's; its session is left out. The session repeats a GET, PUT or DELETE by itself
+when a pooled connection turns out to be dead; without it there is nothing here that could send twice. It also
+takes as long as the exchange itself (docs/adr/0073). Redirects, where an action allows them, are new requests
+that are vetted like the first.
+"""
+
+import asyncio
 import ssl
 import time
 from collections.abc import Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
+from yarl import URL
 
-from switchyard.backends.http.address import Policy
-from switchyard.backends.http.answer import Answer
-from switchyard.backends.http.body import take, unpacked
+from switchyard.backends.http.address import AddressPolicy
+from switchyard.backends.http.answer import Answer, take, unpacked
 from switchyard.backends.http.connector import QuietConnector
-from switchyard.backends.http.fault import EXPECTED, Fault, broken_body, fault_of
-from switchyard.backends.http.outgoing import Outgoing
-from switchyard.backends.http.redirect import next_hop
+from switchyard.backends.http.fault import EXPECTED, Fault, Interrupted, broken_body, fault_of
+from switchyard.backends.http.redact import sensitive
+from switchyard.backends.http.request import OutgoingRequest
 from switchyard.backends.http.resolver import CACHE_SECONDS, VettedResolver
-from switchyard.backends.http.wire import Routes, at_rest, exchanged, written
+from switchyard.backends.http.url import UrlError, parse_url, shown
 from switchyard.process.deadline import Deadlines, Limit
 
 if TYPE_CHECKING:
+    from aiohttp.client_proto import ResponseHandler
     from aiohttp.connector import Connection
+    from aiohttp.http import RawResponseMessage
+
+
+_KEEPS_METHOD = frozenset({307, 308})
+_MAY_BECOME_GET = frozenset({301, 302, 303})
+
+
+def next_hop(request: OutgoingRequest, status: int, location: str | None) -> OutgoingRequest | None:
+    """The request to follow with; None where the answer itself is the end. A hop we would not call raises."""
+    if location is None or not (
+        status in _KEEPS_METHOD or (status in _MAY_BECOME_GET and request.method in ("GET", "HEAD"))
+    ):
+        return None  # a POST that turned into a GET would look delivered and was not
+    url = _target(request.url, location)
+    if request.url.scheme == "https" and url.scheme != "https":
+        raise UrlError("the redirect leaves TLS")
+    elsewhere = url.origin() != request.url.origin()
+    if elsewhere and request.secret_body:
+        raise UrlError("the redirect leads to another host, and the body holds a secret")
+    headers = _public(request) if elsewhere else request.headers
+    return replace(request, url=url, headers=headers, shown_url=shown(url))
+
+
+def _target(base: URL, location: str) -> URL:
+    try:
+        target = base.join(URL(location))
+    except ValueError:
+        raise UrlError("the redirect leads to no URL") from None
+    if target.raw_user is not None:
+        raise UrlError("the redirect brings credentials of its own")
+    return parse_url(str(target))
+
+
+def _public(request: OutgoingRequest) -> dict[str, str]:
+    """Without what was meant for the first host only; a signature is for its body and may go along."""
+    return {
+        name: value
+        for name, value in request.headers.items()
+        if name.lower().startswith("webhook-") or not (name in request.private or sensitive(name))
+    }
+
+
+_BODILESS = frozenset({"GET", "HEAD"})
+_REMEMBERED = 512
+
+
+class Routes:
+    """What a connector wants to know of a request before it connects: the same for all to one place."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._known: dict[tuple[str, str | None], aiohttp.ClientRequest] = {}
+
+    def __call__(self, url: URL) -> aiohttp.ClientRequest:
+        """The route to the URL's host and port."""
+        place = (url.scheme, url.host_port_subcomponent)
+        route = self._known.get(place)
+        if route is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            route = self._known[place] = aiohttp.ClientRequest("GET", url.origin(), loop=self._loop)
+        return route
+
+
+def written(request: OutgoingRequest, host: str, *, close: bool) -> bytes:
+    """The request as it goes out. ValueError where a header would break out of its line."""
+    lines = [f"{request.method} {request.url.raw_path_qs} HTTP/1.1", f"Host: {host}"]
+    lines += [f"{name}: {value}" for name, value in request.headers.items()]
+    if request.body or request.method not in _BODILESS:
+        lines.append(f"Content-Length: {len(request.body)}")
+    if close:
+        lines.append("Connection: close")
+    text = "\r\n".join(lines)
+    if not text.count("\r") == text.count("\n") == len(lines) - 1 or "\0" in text:
+        raise ValueError("a header holds a line break")
+    return b"%b\r\n\r\n%b" % (text.encode(), request.body)
+
+
+async def exchanged(
+    protocol: "ResponseHandler | None", data: bytes
+) -> "tuple[RawResponseMessage, aiohttp.StreamReader]":
+    """Write the request, wait for the head of its answer; interim answers are passed over."""
+    if protocol is None or protocol.transport is None or protocol.transport.is_closing():
+        raise Interrupted
+    protocol.transport.write(data)
+    if not protocol.writing_paused:  # else the answer's time-out begins with its first piece
+        protocol.start_timeout()
+    while True:
+        message, body = await protocol.read()
+        if not 100 <= message.code <= 199 or message.code == 101:
+            return message, body
+
+
+def at_rest(protocol: "ResponseHandler | None", body: aiohttp.StreamReader) -> bool:
+    """Whether all of the request has gone and all of the answer has come: another may follow here."""
+    transport = None if protocol is None else protocol.transport
+    return transport is not None and body.is_eof() and not transport.get_write_buffer_size()
+
 
 KEEP_ALIVE = 4.0  # seconds; shorter than what servers keep, so that a connection is rarely found dead
 HEADER_LINES = 100
@@ -29,7 +136,7 @@ _EXACT = 1e9  # aiohttp rounds time-outs above this many seconds up to whole one
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SendLimits:
     """How long and how much. `connect` ends before `total` does: then nothing was sent, for sure."""
 
     connect: float
@@ -44,7 +151,7 @@ class Client:
     """Connections with their own pool, resolver and TLS settings; no cookies, no proxy of the environment."""
 
     def __init__(
-        self, policy: Policy, tls: ssl.SSLContext, limits: Limits, *, concurrency: int, reuse: bool
+        self, policy: AddressPolicy, tls: ssl.SSLContext, limits: SendLimits, *, concurrency: int, reuse: bool
     ) -> None:
         self._limits = limits
         self._reuse = reuse
@@ -79,13 +186,13 @@ class Client:
         await self._connector.close()
         await self._resolver.close()
 
-    def send(self, request: Outgoing) -> Coroutine[Any, Any, Answer]:
+    def send(self, request: OutgoingRequest) -> Coroutine[Any, Any, Answer]:
         """The answer, after the redirects that are allowed; Fault where there is none."""
         if not self._limits.redirects:
             return self._exchange(request, self._deadlines.limit(), self._connect)
         return self._followed(request, time.monotonic() + self._limits.total)
 
-    async def _followed(self, request: Outgoing, deadline: float) -> Answer:
+    async def _followed(self, request: OutgoingRequest, deadline: float) -> Answer:
         answer = await self._exchange(request, self._deadlines.limit(), self._connect)
         for _ in range(self._limits.redirects):
             try:
@@ -104,7 +211,9 @@ class Client:
             answer.hops = hops
         return answer
 
-    async def _exchange(self, request: Outgoing, limit: Limit, connect: aiohttp.ClientTimeout) -> Answer:
+    async def _exchange(
+        self, request: OutgoingRequest, limit: Limit, connect: aiohttp.ClientTimeout
+    ) -> Answer:
         """One request and its answer."""
         answer: Answer | None = None
         try:
