@@ -26,7 +26,7 @@ from benchmarks.report import FOLDER, Figure, show
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results"
 FILE = RESULTS / "bench.json"
-# The module and its words, in full and in a few minutes; without words for the latter it is left out.
+# The module and its arguments, for a full run and for a quick one; without the latter it is left out.
 BENCHMARKS: list[tuple[str, str, str]] = [
     ("drain", "--rounds 5", "--rounds 1 --actions 20000"),
     ("drain.scaling", "", "--rounds 1 --actions 20000 --processes 1 2 --history 1000 100000"),
@@ -43,7 +43,7 @@ BENCHMARKS: list[tuple[str, str, str]] = [
 
 
 def programme(quick: bool, wanted: list[str], words: str | None) -> list[tuple[str, str]]:
-    """The modules that are to be run, with their words."""
+    """The modules to run, with their arguments."""
     if words is not None:
         return [(wanted[0], words)]
     chosen = [(module, short if quick else full) for module, full, short in BENCHMARKS if short or not quick]
@@ -51,7 +51,7 @@ def programme(quick: bool, wanted: list[str], words: str | None) -> list[tuple[s
 
 
 def machine() -> dict[str, Any]:
-    """What it ran on; figures of two machines do not compare."""
+    """The machine; figures of two machines cannot be compared."""
     model = [line for line in _read("/proc/cpuinfo").splitlines() if line.startswith("model name")]
     return {
         "cores": os.cpu_count(),
@@ -63,12 +63,12 @@ def machine() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """What was measured, with a plus where files were changed since."""
+    """The commit, with a plus if files differ from it."""
     return _git("rev-parse", "--short", "HEAD") + ("+" if _git("status", "--porcelain") else "")
 
 
 def run(module: str, words: str, folder: Path) -> dict[str, Any]:
-    """One benchmark to its end: what it published, or how it failed."""
+    """Run one benchmark: its figures, or how it failed."""
     folder.mkdir(parents=True)
     print(f"\n== {module} {words}", flush=True)
     began, load = time.monotonic(), os.getloadavg()[0]
@@ -100,7 +100,7 @@ def figures(ran: list[dict[str, Any]]) -> dict[str, list[Figure]]:
 
 
 def earlier(wanted: list[str]) -> list[dict[str, Any]]:
-    """What other benchmarks found in runs before this one."""
+    """Figures of other benchmarks from earlier runs."""
     if not FILE.exists():
         return []
     return [one for one in json.loads(FILE.read_text())["benchmarks"] if one["module"] not in wanted]
@@ -119,7 +119,7 @@ def keep(ran: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run what was asked for, and tell."""
+    """Run the selected benchmarks and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""Processor time of a process and all that it has started: on a busy machine it tells more than the clock."""
+"""CPU time of a process and its children: on a busy machine more meaningful than elapsed time."""
 
 from collections.abc import Iterable
 

@@ -58,7 +58,7 @@ def _bar(y: int, name: str, value: float, unit: str, share: float) -> list[str]:
 
 
 def shown(value: float) -> str:
-    """Short, and never nothing where there is something."""
+    """Short, and never zero for a positive value."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"

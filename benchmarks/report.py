@@ -1,4 +1,4 @@
-"""How every benchmark tells what it found: a table in the terminal, and a JSON file in results/."""
+"""Reports of benchmarks: a table in the terminal, and a JSON file in results/."""
 
 import json
 import os
@@ -42,7 +42,7 @@ class Figure:
 
     @property
     def goal(self) -> str:
-        """What is wanted, and whether it is so."""
+        """The goal, and whether it is met."""
         if self.met is None:
             return ""
         wanted = f"at least {self.at_least:g}" if self.at_least is not None else f"at most {self.at_most:g}"

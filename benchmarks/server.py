@@ -1,4 +1,4 @@
-"""The server that everybody is measured on: durable, with room for many locks, otherwise as it comes."""
+"""The server of the benchmarks: durable, with room for many locks, otherwise default settings."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,7 +38,7 @@ def fresh(server: Server) -> str:
 
 
 def settle_down(url: str) -> None:
-    """Vacuumed and checkpointed, so that nobody pays for the filling."""
+    """Vacuum and checkpoint, so that filling is not part of the measurement."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("vacuum analyze")
         connection.execute("checkpoint")

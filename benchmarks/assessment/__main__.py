@@ -35,7 +35,7 @@ def child(*words: object) -> Any:
 
 
 def cold(commands: dict[str, tuple[object, ...]], rounds: int = 7) -> dict[str, dict[str, float]]:
-    """Whole processes, in turn, so that a change of the weather meets all of them; the first round is not counted."""
+    """Whole processes in turn, so that load on the machine affects all alike; the first round is not counted."""
     spent: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
     for _ in range(rounds + 1):
         for name, words in commands.items():

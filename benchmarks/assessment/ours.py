@@ -1,4 +1,4 @@
-"""Our side of the comparison, in a process of its own: all steps of a nutrient assessment, warm."""
+"""Switchyard's side of the comparison, in its own process: all steps of a nutrient assessment, warm."""
 
 import json
 import sys

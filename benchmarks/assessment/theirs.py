@@ -1,4 +1,4 @@
-"""Plain geopandas, in a process of its own: the parcels in the bounding box, and an overlay.
+"""Plain geopandas, in its own process: the parcels in the bounding box, and an overlay.
 
 python -m benchmarks.assessment.theirs parquet|gpkg LAYER MANY ONE       warm, many times
 python -m benchmarks.assessment.theirs parquet|gpkg LAYER SITE OUT.csv   once, with the areas written down

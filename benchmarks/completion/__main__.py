@@ -127,7 +127,7 @@ async def measure(options: argparse.Namespace, url: str, folder: Path) -> Found:
 
 
 def figures(found: dict[str, float]) -> list[Figure]:
-    """What was measured, beside what is wanted of it."""
+    """The figures and their goals."""
     chart = "Completed workflows a second, beside a bare loop that lists and deletes them"
     every = {
         "caboose": Figure("caboose", found.get("caboose", 0), "workflows/s", chart=chart),

@@ -21,7 +21,7 @@ QUEUE = (
 
 
 def submitted(url: str, count: int) -> list[UUID]:
-    """So many workflows that conductor has handed over."""
+    """Threads of workflows that conductor has handed over."""
     with psycopg.connect(url, autocommit=True) as connection:
         uuids = [row[0] for row in connection.execute(SUBMIT, [count])]
         connection.execute(QUEUE, [uuids])

@@ -1,4 +1,4 @@
-"""A spawned caboose that stands by until it is told to go."""
+"""A spawned caboose that stands by until the measurement starts."""
 
 import asyncio
 import sys

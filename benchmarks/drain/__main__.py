@@ -1,4 +1,4 @@
-"""P1: actions drained a second, everybody on the same server in the same run, in turns.
+"""P1: actions drained per second, all systems on the same server in the same run, in turns.
 
 python -m benchmarks.drain --actions 100000 --rounds 3 --workers 2 --batch 2000
 """

@@ -1,4 +1,4 @@
-"""Who drains, how each is filled, started, and told to go, and how one sees that nothing is left."""
+"""The systems that are compared: how each is filled, started, released and found empty."""
 
 import os
 import subprocess
@@ -44,7 +44,7 @@ class Contestant(Protocol):
 
 @dataclass
 class Peer:
-    """A program that says `ready` and waits for a line."""
+    """A program that prints `ready` and waits for a line."""
 
     name: str
     left: LiteralString
@@ -132,7 +132,7 @@ class Switchyard:
 
 
 class Floor(Peer):
-    """The same SQL in a loop inside the server, on as many connections: what no client can beat."""
+    """The same SQL in a loop inside the server, on as many connections: an upper bound for every client."""
 
     def __init__(self, workers: int, batch: int) -> None:
         super().__init__("floor", Switchyard.left, [])
@@ -152,7 +152,7 @@ class Floor(Peer):
 
 
 def all_of(workers: int, batch: int) -> list[Contestant]:
-    """Everybody that can be had here."""
+    """All systems that are available here."""
     node = install.node()
     return [
         Switchyard(workers, batch),

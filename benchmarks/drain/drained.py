@@ -1,4 +1,4 @@
-"""One drain: from the word go until nothing is left."""
+"""One drain: from the start until nothing is left."""
 
 import time
 
@@ -13,7 +13,7 @@ PATIENCE = 300.0
 
 
 def drained(who: Contestant, on: Server, url: str, count: int, processes: int) -> tuple[float, float]:
-    """Actions a second, and microseconds of processor an action, the server's and theirs."""
+    """Actions per second, and microseconds of CPU time per action, of the server and of the clients."""
     settle_down(url)
     who.start(url, processes)
     try:

@@ -1,4 +1,4 @@
-"""P4: signed webhooks a second through a whole conductor, beside a bare aiohttp loop to the same server, in turns.
+"""P4: signed webhooks per second through a whole conductor and a bare aiohttp loop to the same server, in turns.
 
     python -m benchmarks.http.conduct [--rounds 5] [--count 20000] [--in-flight 100 200 400] [--soak 200000]
 
@@ -123,7 +123,7 @@ def conducting(url: str, in_flight: int) -> Iterator[Conducting]:
 
 
 async def measure(rounds: int, count: int, in_flight: list[int], soak: int) -> None:
-    """All in turns, so that whatever else the machine does weighs on all alike."""
+    """All in turns, so that other load on the machine affects all alike."""
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(receiver())
         loops = [await stack.enter_async_context(bare_loop(url, many)) for many in in_flight]

@@ -79,7 +79,7 @@ def work() -> Work:
 
 
 async def measure(rounds: int, count: int) -> dict[str, object]:
-    """Both sides in turns, short ones, so that whatever else the machine does weighs on both alike."""
+    """Both sides in short turns, so that other load on the machine affects both alike."""
     os.environ.update(ENVIRONMENT)
     async with receiver() as url, bare_loop(url, IN_FLIGHT) as bare:
         with tempfile.TemporaryDirectory() as folder:

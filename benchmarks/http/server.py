@@ -1,4 +1,4 @@
-"""The receiver that both sides deliver to: a process of its own, so that it costs them nothing."""
+"""The receiver for both sides, in its own process, so that its cost is not measured."""
 
 import asyncio
 import sys
@@ -7,7 +7,7 @@ from aiohttp import web
 
 
 async def receive(request: web.Request) -> web.Response:
-    """Take the body, say yes."""
+    """Read the body and accept."""
     await request.read()
     return web.json_response({"ok": True})
 

@@ -1,4 +1,4 @@
-"""P2: from the commit of an insert to the handler's entry, everybody on the same server in the same run.
+"""P2: from the commit of an insert to the handler's entry, all systems on the same server in the same run.
 
     python -m benchmarks.latency [--count 200] [--rounds 2] [--only switchyard river …] [--pace "50 a second"]
 
@@ -90,7 +90,7 @@ def figures(pace: str, found: Mapping[str, Sequence[float]]) -> list[Figure]:
 
 
 def main() -> None:
-    """Measure, and tell."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""Two handlers that note when they are entered, brought as a package brings its own: by entry point.
+"""Two handlers that record when they are entered, registered by entry point as a package would.
 
 At the conductor's end they write what they noted, as JSON, to the file that `BENCH_NOTES` names.
 """

@@ -1,4 +1,4 @@
-"""P5: 64 writers of single submits, with the bell and without it; a sleeper follows the bell's protocol in both.
+"""P5: 64 writers of single submits, with and without the bell; a sleeper follows its protocol in both.
 
 python -m benchmarks.ledger.bell --seconds 5 --rounds 5
 """

@@ -1,4 +1,4 @@
-"""A past of ended threads, a day a partition, written without the triggers: millions would take the roll-up hours."""
+"""A history of ended threads, one partition per day, written without the triggers, which would take hours."""
 
 from itertools import count
 from typing import Any

@@ -1,1 +1,1 @@
-"""The peers that the conductor is measured beside, each installed once into the cache folder."""
+"""The peers of the benchmarks, each installed once into the cache folder."""

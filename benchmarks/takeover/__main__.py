@@ -106,7 +106,7 @@ def tell(kind: str, last: Sequence[float]) -> list[Figure]:
 
 
 def main() -> None:
-    """Kill, and tell."""
+    """Kill, measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
