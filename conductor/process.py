@@ -23,6 +23,7 @@ from conductor.maintenance.unserved import Unserved
 from conductor.metrics import ConductorMetrics
 from conductor.registry import Identity
 from conductor.session.open import refuse_pooling
+from conductor.worker.connections import Connections, Lookout
 from conductor.worker.pool import WorkerPool
 from conductor.worker.worker import WorkerContext
 from switchyard.config.config import Config
@@ -52,6 +53,7 @@ class ConductorProcess:
         self._metrics = ConductorMetrics(self.made)
         self._pools: dict[str, WorkerPool] = {}
         self._unserved: dict[str, SwitchyardError] = {}
+        self._connections = Connections(config.conductor.connections)
         self._leaving: set[asyncio.Task[None]] = set()
         self._runners: list[Runner] = []
         self._stopped = asyncio.Event()
@@ -183,7 +185,10 @@ class ConductorProcess:
             config.workers,
             Identity(socket.gethostname(), os.environ.get(ZONE), config.fingerprint()),
             once,
+            self._connections,
+            Lookout(config.database.conninfo(), config.workers.beat),
         )
+        self._connections.resize(config.conductor.connections)
         context = HandlerContext(config, open_store(config.store), config.secrets)
         await asyncio.gather(*(self._start_one(name, shared, context) for name in names))
 

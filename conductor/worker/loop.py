@@ -15,6 +15,7 @@ from conductor.dispatch.pipeline import Pipeline
 from conductor.limits.served_name import ServedName
 from conductor.registry import Registration
 from conductor.session.session import ROUND_TRIP_EVERY, Session
+from conductor.worker.connections import Turn
 from conductor.worker.wakeup import Bell, Wakeup
 from switchyard.config.daemons import Conductor
 from switchyard.process.log import get_logger
@@ -22,6 +23,14 @@ from switchyard.process.log import get_logger
 log = get_logger(__name__)
 
 ORPHANS_AT_ONCE = 100
+
+
+@dataclass(slots=True)
+class NotBefore:
+    """When the next tokens, and the next look for orphans, are due."""
+
+    tokens: float
+    orphans: float
 
 
 @dataclass(slots=True)
@@ -44,6 +53,7 @@ class WorkerLoop:
         settings: Conductor,
         *,
         once: bool = False,
+        turn: Turn | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._session = session
@@ -57,7 +67,8 @@ class WorkerLoop:
         self._pipeline = made(session, served, row, slots, self._wake, clock)
         bell = Bell(clock, listen_wait=settings.listen_wait, poll=settings.poll)
         self.wakeup = Wakeup(session, served.name, bell, self._pipeline)
-        self._tokens_at = self._orphans_at = -settings.poll
+        self._not_before = NotBefore(tokens=-settings.poll, orphans=-settings.poll)
+        self._turn = turn  # with a connection that others may need
         self._stop: Stop | None = None
 
     def stop(self, grace: float) -> None:
@@ -72,7 +83,7 @@ class WorkerLoop:
         locks = self._served.metrics.locks.labels(self._served.name)
         await self.wakeup.listen()
         while not self._over():
-            await self._turn()
+            await self._one_turn()
             locks.set(len(self._pipeline.table))
 
     async def abandon(self) -> None:
@@ -80,7 +91,7 @@ class WorkerLoop:
         await self._pipeline.abandon()
         self._served.metrics.locks.labels(self._served.name).set(0)
 
-    async def _turn(self) -> None:
+    async def _one_turn(self) -> None:
         self.wakeup.clear()
         bell = self.wakeup.bell
         if self._pipeline.fast.pending:
@@ -90,9 +101,9 @@ class WorkerLoop:
             self._stop.released = True
         await self._settle()
         await self._beat()
-        if self._clock() >= self._orphans_at and self._served.action.answers_itself and self._may_claim():
+        if self._served.action.answers_itself and self._clock() >= self._not_before.orphans:
             await self._fail_orphans()
-        if self._may_claim() and bell.wait() <= 0 and self._clock() >= self._tokens_at:
+        if self._may_claim() and bell.wait() <= 0 and self._clock() >= self._not_before.tokens:
             await self._claim()
             await self._beat()
         if not self._once and self._stop is None:
@@ -106,7 +117,12 @@ class WorkerLoop:
             return (
                 self._stop is not None and self._stop.released
             )  # nobody waits for what could not be written
-        return self._stop is not None or (self._once and self.wakeup.bell.drained)
+        return self._stop is not None or (self._once and self.wakeup.bell.drained) or self._yields()
+
+    def _yields(self) -> bool:
+        """Another worker needs the connection, and this one has nothing to do, or had it for long enough."""
+        turn, bell = self._turn, self.wakeup.bell
+        return turn is not None and turn.wanted and (turn.over or (bell.drained and bell.still))
 
     def _room(self) -> int:
         """How many may be claimed: a dispatch that only waits for somebody else's lock takes no slot.
@@ -118,7 +134,9 @@ class WorkerLoop:
         return min(self._settings.batch, self._served.slots(self._slots) - taken)
 
     def _may_claim(self) -> bool:
-        return self._stop is None and self._pipeline.may_start and self._room() > 0
+        if self._stop is not None or (self._turn is not None and self._turn.over):
+            return False
+        return self._pipeline.may_start and self._room() > 0
 
     async def _beat(self) -> None:
         if self._row.due_in() <= 0:
@@ -128,7 +146,7 @@ class WorkerLoop:
         """Take what there is room and tokens for, and start it."""
         wanted, wait = await self._served.take(self._session, self._room())
         if wanted == 0:
-            self._tokens_at = self._clock() + wait
+            self._not_before.tokens = self._clock() + wait
             return
         bell = self.wakeup.bell
         bell.looking()
@@ -149,11 +167,13 @@ class WorkerLoop:
             self.wakeup.bell.ring()
 
     async def _fail_orphans(self) -> None:
-        self._orphans_at = self._clock() + self._settings.poll
+        if not self._may_claim():
+            return
+        self._not_before.orphans = self._clock() + self._settings.poll
         found = await self._pipeline.fail_orphans(min(self._room(), ORPHANS_AT_ONCE))
         if found:
             log.error("found actions whose conductor died", action=self._served.name, count=found)
-            self._orphans_at = self._clock()
+            self._not_before.orphans = self._clock()
 
     async def _rest(self) -> None:
         """Sleep until the first of: a bell, an outcome, and all that is due at a time."""
@@ -168,7 +188,7 @@ class WorkerLoop:
             if not self._stop.released:
                 waits.append(self._stop.by - now)
         elif self._may_claim():
-            waits.append(max(self.wakeup.bell.wait(), self._tokens_at - now))
+            waits.append(max(self.wakeup.bell.wait(), self._not_before.tokens - now))
         seconds = min(waits)
         if seconds > 0:
             await self.wakeup.rest(seconds, idle=self._nothing_to_weigh())

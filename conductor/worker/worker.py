@@ -6,7 +6,8 @@ one to close its row: it ended, and nobody should report it lost.
 """
 
 import asyncio
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, field
 
 import psycopg
 
@@ -14,6 +15,7 @@ from conductor.limits.served_name import ServedName
 from conductor.registry import Identity, Registration, register
 from conductor.session.open import open_session
 from conductor.session.session import Session
+from conductor.worker.connections import Connections, Lookout, Turn
 from conductor.worker.loop import WorkerLoop
 from switchyard.backoff import Backoff
 from switchyard.config.daemons import Conductor, Workers
@@ -37,6 +39,8 @@ class WorkerContext:
     workers: Workers
     identity: Identity
     once: bool = False
+    connections: Connections = field(default_factory=lambda: Connections(sys.maxsize))
+    lookout: Lookout | None = None
 
 
 class Worker:
@@ -67,9 +71,11 @@ class Worker:
     async def _work_on(self) -> None:
         failures = 0
         while not self._stopped.is_set():
+            if not await self._context.connections.take_unless(self._stopped):
+                return
             began = asyncio.get_running_loop().time()
             try:
-                await self._work()
+                await self._work_connected()
             except ConfigError:
                 raise
             except Exception as error:  # noqa: BLE001 - whatever ended the loop, the next one starts clean
@@ -77,7 +83,22 @@ class Worker:
                 failures = 1 if lasted > HEALTHY_AFTER else failures + 1
                 await self._recover(error, PAUSES.pause(failures))
             else:
-                return
+                if self._stopped.is_set() or self._context.once:
+                    return
+                await self._park()
+
+    async def _work_connected(self) -> None:
+        try:
+            await self._work()
+        finally:
+            self._context.connections.give_back()
+
+    async def _park(self) -> None:
+        """Another worker needed the connection; the row stays open, and is beaten for."""
+        lookout = self._context.lookout
+        assert lookout is not None, "where connections are shared there is a lookout"
+        self.serving = True
+        await lookout.wait(self._served.name, self._rows[-1].worker, self._stopped)
 
     async def _work(self) -> None:
         context, served = self._context, self._served
@@ -91,13 +112,20 @@ class Worker:
             self._rows.append(registration)
             await self._close_rows(session, but=registration)
             loop = self._loop = WorkerLoop(
-                session, served, registration, slots, context.settings, once=context.once
+                session,
+                served,
+                registration,
+                slots,
+                context.settings,
+                once=context.once,
+                turn=Turn(context.connections),
             )
             if self._stopped.is_set():
                 loop.stop(context.settings.grace)
             self.serving = True
             await loop.run()
-            await self._close_rows(session)
+            if self._stopped.is_set() or context.once:
+                await self._close_rows(session)
         finally:
             self.serving, self._loop = False, None
             if loop is not None:
@@ -116,6 +144,7 @@ class Worker:
             self._rows.remove(registration)
 
     async def _say_goodbye(self) -> None:
+        await self._context.connections.take()
         try:
             async with asyncio.timeout(GOODBYE):
                 session = await open_session(self._context.url, self._served.name)
@@ -130,6 +159,8 @@ class Worker:
                 action=self._served.name,
                 error=why,
             )
+        finally:
+            self._context.connections.give_back()
 
     async def _recover(self, error: Exception, pause: float) -> None:
         expected = isinstance(error, SwitchyardError)

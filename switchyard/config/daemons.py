@@ -28,6 +28,8 @@ class Conductor(Model):
     """How often it looks without having been rung for."""
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     """How many workers (and connections) each action name has in one process."""
+    connections: Annotated[int, Field(ge=1, le=10_000)] = 50
+    """How many connections the workers of one process share: a quiet worker gives up its own for another."""
     grace: Interval = 30.0
     """How long a stop waits for what is in flight."""
     unknown_after: Interval | None = None

@@ -66,6 +66,23 @@ select pg_advisory_unlock(1937204078, switchyard.bell_key(%(name)s));
 -- ring: wake the peers, armed or not
 select pg_notify(switchyard.bell_channel(%(name)s), '');
 
+-- due_names: those of the names that have something to do that nobody holds; a lock tried here ends with the statement
+select coalesce(array_agg(n), '{}') from unnest(%(names)s::text[]) as n
+where not exists (select from switchyard.paused p where p.action_name = n) and (
+  exists (
+    select from (
+      select y.lock_id from switchyard.yard y
+      where y.action_name = n and y.status in ('PENDING', 'BACKOFF') and y.due is null
+      order by y.priority, y.action_uuid limit 100) as c
+    where pg_try_advisory_xact_lock(c.lock_id))
+  or exists (
+    select from switchyard.yard y
+    where y.action_name = n and y.status in ('PENDING', 'BACKOFF') and y.due <= clock_timestamp()));
+
+-- beat_parked: workers without a connection are still there
+update switchyard.worker set beat_at = clock_timestamp()
+where worker_id = any (%(workers)s::uuid[]) and lost_at is null and ended_at is null;
+
 -- take_tokens: from the bucket that the fleet shares
 select taken, wait_seconds
 from switchyard.take_tokens(%(name)s, %(rate)s::double precision, %(burst)s::double precision, %(wanted)s);
