@@ -1,12 +1,12 @@
 """What could keep a database from serving, each with what to do about it."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from psycopg import Connection
+from psycopg import Connection, Error
 from psycopg.errors import InsufficientPrivilege
 from psycopg.rows import DictRow
 
@@ -30,23 +30,30 @@ class Finding:
 
 
 def examine(connection: Connection[DictRow], url: str) -> Iterator[Finding]:
-    """Every finding, the server first; what a missing ledger or role makes pointless is left out."""
+    """Every finding, the server first. One that cannot be made says why, and the others follow."""
     before = time.time()
     server = _row(connection, "server")
     yield from _server(server)
     yield _clock(server["clock"] - (before + time.time()) / 2)
     yield _direct(url)
-    yield (migrations := _migrations(url))
-    if migrations.state != "good":
+    yield _migrations(url)
+    if not _row(connection, "ledger")["there"]:
         return
-    yield (roles := _roles(connection))
-    if roles.state != "good":
-        return
-    workers = _row(connection, "workers")
-    yield _partitions(connection)
-    yield _locks(server, workers["slots"])
-    yield _configurations(workers["configurations"])
-    yield _old_transactions(connection)
+    yield _roles(connection)
+    checks: dict[str, Callable[[], Finding]] = {
+        "partitions": lambda: _partitions(connection),
+        "locks": lambda: _locks(server, _row(connection, "workers")["slots"]),
+        "configuration": lambda: _configurations(_row(connection, "workers")["configurations"]),
+        "served": lambda: _served(connection),
+        "lost workers": lambda: _signals(connection),
+        "transactions": lambda: _old_transactions(connection),
+    }
+    for name, check in checks.items():
+        try:
+            yield check()
+        except Error as error:
+            reason = " ".join((error.diag.message_primary or str(error)).split())
+            yield Finding(name, "bad", f"could not be checked: {reason}", GRANT)
 
 
 def _server(row: DictRow) -> Iterator[Finding]:
@@ -119,12 +126,26 @@ def _roles(connection: Connection[DictRow]) -> Finding:
     mine = [row["role"] for row in rows if row["member"]]
     if mine:
         return Finding("privileges", "good", ", ".join(mine))
-    return Finding(
-        "privileges",
-        "bad",
-        "this user has none of the roles",
-        GRANT,
-    )
+    if not rows:
+        return Finding("privileges", "bad", "the four roles do not exist", "run `switchyard migrate`")
+    return Finding("privileges", "bad", "this user has none of the roles", GRANT)
+
+
+def _served(connection: Connection[DictRow]) -> Finding:
+    rows = connection.execute(query("doctor", "unserved")).fetchall()
+    if not rows:
+        return Finding("served", "good", "a conductor serves every action name that something waits under")
+    named = ", ".join(f"{row['action_name']} ({row['waiting']:,} waiting)" for row in rows)
+    advice = "start a conductor whose configuration has the name, or cancel what waits"
+    return Finding("served", "warning", f"no conductor serves {named}", advice)
+
+
+def _signals(connection: Connection[DictRow]) -> Finding:
+    row = _row(connection, "signals")
+    if row["may"]:
+        return Finding("lost workers", "good", "their connections can be ended")
+    found = f"{row['owner']}, who owns the schema, may not end connections: a stopped worker keeps its claims"
+    return Finding("lost workers", "warning", found, f"grant pg_signal_backend to {row['owner']}")
 
 
 def _partitions(connection: Connection[DictRow]) -> Finding:

@@ -6,10 +6,23 @@ select current_setting('server_version') as version, current_setting('server_ver
   current_setting('autovacuum') as autovacuum, current_setting('server_encoding') as encoding,
   extract(epoch from clock_timestamp())::double precision as clock;
 
--- roles: which of the four this user has
+-- ledger: whether there is one
+select exists (select from pg_namespace where nspname = 'switchyard') as there;
+
+-- roles: which of the four this user has, and whether it owns the schema
 select r.role, pg_has_role(current_user, r.role, 'member') as member
 from unnest(array['switchyard_admin', 'switchyard_worker', 'switchyard_submitter', 'switchyard_reader']) as r (role)
-where exists (select from pg_roles where rolname = r.role);
+where exists (select from pg_roles where rolname = r.role)
+union all
+select 'owner of the schema', true from pg_namespace n
+where n.nspname = 'switchyard' and pg_has_role(current_user, n.nspowner, 'member');
+
+-- unserved: action names that actions wait under and no conductor serves
+select action_name, waiting from switchyard.unserved order by waiting desc, action_name limit 10;
+
+-- signals: whether the owner of the schema, as whom mark_lost runs, may end connections
+select pg_get_userbyid(n.nspowner) as owner, pg_has_role(n.nspowner, 'pg_signal_backend', 'member') as may
+from pg_namespace n where n.nspname = 'switchyard';
 
 -- partitions: how many days the partitions last, and whether now has one
 select coalesce(extract(epoch from max(ends_at) - now()) / 86400, -1)::double precision as days,

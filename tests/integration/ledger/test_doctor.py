@@ -94,6 +94,32 @@ def test_a_user_without_a_role_is_told_which_it_needs(own_postgres: Server) -> N
     assert {finding.state for finding in findings(somebody).values()} == {"good"}
 
 
+def test_newuser_25_the_owner_is_known_and_a_failed_check_does_not_end_the_others(
+    own_postgres: Server,
+) -> None:
+    with connect_sync(own_postgres.url(), application_name="test") as connection:
+        for role in ("admin", "worker", "submitter", "reader"):
+            connection.execute(f"create role switchyard_{role}".encode())
+        connection.execute("create role plain login")
+        connection.execute("create database theirs owner plain")
+    url = psycopg.conninfo.make_conninfo(own_postgres.url("theirs"), user="plain")
+    migrate.upgrade(url)
+    with connect_sync(url, application_name="test") as connection:
+        connection.execute("alter table switchyard.partition_span rename to hidden")
+    found = findings(url)
+    assert (found["privileges"].state, found["privileges"].found) == ("good", "owner of the schema")
+    assert found["partitions"].found.startswith("could not be checked: relation")
+    assert found["lost workers"].advice == "grant pg_signal_backend to plain"
+    assert {"locks", "configuration", "served", "transactions"} < found.keys()
+
+
+def test_newuser_25_names_that_nobody_serves_are_named(database: Database) -> None:
+    assert findings(database.url)["served"].state == "good"
+    database.execute("select switchyard.submit('teleport') from generate_series(1, 3)")
+    found = findings(database.url)["served"]
+    assert (found.state, found.found) == ("warning", "no conductor serves teleport (3 waiting)")
+
+
 def test_a_standby_is_refused_before_it_is_asked_anything(own_postgres: Server, standby: Server) -> None:
     with pytest.raises(DatabaseUnavailable, match="read-only"):
         findings(standby.url())
