@@ -75,6 +75,9 @@ def read_document(path: FilePath) -> Document:
         raise _unreadable(path, "cannot be read: it is not a valid path") from None
     if len(data) > LARGEST:
         raise _unreadable(path, f"larger than {LARGEST // 1024} KiB, which no configuration needs")
+    # Truncated, or just being written: a running program must not drop all its actions for it.
+    if not data.strip():
+        raise _unreadable(path, "is empty; write {} for a configuration without any key")
     return parse_document(data, str(path))
 
 

@@ -8,6 +8,7 @@ import time
 from rich.console import Console
 
 from tests.faults import report
+from tests.faults.bystanders import disturbed
 from tests.faults.campaign import Round, campaign
 from tests.faults.evidence import show_events
 from tests.faults.farewell import farewell
@@ -47,7 +48,7 @@ def _run(console: Console, chosen: argparse.Namespace, seed: int, tested: str) -
                 console.print(f"{chosen.minutes:g} minutes are over")
                 break
         show_events(console, everything, report.found(rounds))
-        left = list(farewell(everything))
+        left = [*([] if report.found(rounds) else disturbed(everything, seed)), *farewell(everything)]
     report.show(console, rounds, everything.missing, left)
     return report.entry(tested, seed, rounds, left, time.monotonic() - began)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.faults.inject import api, hooks, host, network, programs, queues, server, spool
+from tests.faults.inject import api, hooks, host, neighbours, network, programs, queues, server, spool
 from tests.faults.inject.strike import Injection
 from tests.faults.plan import Kind
 from tests.faults.yard import Yard
@@ -36,12 +36,25 @@ INJECTIONS: Mapping[str, Injection] = {
     "api hangs up": api.hang_up,
     "api crash": api.crash,
     "argo killed": api.controller,
+    "poison rows": neighbours.poison,
+    "rows held": neighbours.hold_rows,
+    "receiver frozen": neighbours.freeze_receiver,
+    "wrong configuration": neighbours.misconfigure,
+    "database copied": neighbours.copy_database,
 }
 STARTING = 3.0  # what was killed has to come up before it is killed again, else it is never there
 LONGER = (
     4.5,
     8.0,
 )  # than any time-out: an answer of the server, a lost worker and a hidden message 3 s
+
+NEIGHBOURS = (
+    Kind("poison rows", "neighbour", ("rows",), 2),
+    Kind("rows held", "neighbour", ("threads",), 2, (1.0, 4.0)),
+    Kind("receiver frozen", "neighbour", ("frozen",), 2, rest=STARTING),
+    Kind("wrong configuration", "neighbour", ("file",), 1, (1.0, 3.0), rest=STARTING),
+    Kind("database copied", "neighbour", ("copy",), 1),
+)
 
 
 def kinds(yard: Yard) -> list[Kind]:
@@ -82,6 +95,7 @@ def kinds(yard: Yard) -> list[Kind]:
             Kind("api hangs up", "api", cluster, 3),
             Kind("api crash", "api", cluster, 1, rest=2 * STARTING),
             Kind("argo killed", "argo", cluster, 1, rest=STARTING),
+            *NEIGHBOURS,
         )
         if kind.targets
     ]

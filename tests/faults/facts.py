@@ -1,6 +1,7 @@
 """What there is after a round: the ledger, the receivers' counts, what is left lying about."""
 
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -15,6 +16,11 @@ ACTIONS = """
       exists (select from switchyard.event e where e.action_uuid = a.action_uuid and e.run = t.run
         and not e.ignored and e.status = t.status and e.detail ? 'archive')
     from switchyard.action a left join switchyard.thread t using (action_uuid)
+    where a.correlation_id is distinct from 'neighbour'
+"""
+NEIGHBOURS = """
+    select a.action_uuid, t.ended_at is null from switchyard.action a join switchyard.thread t using (action_uuid)
+    where a.correlation_id = 'neighbour'
 """
 # Those of threads have the one-bigint form; the bell's and the others' are held by whoever lives.
 LOCKS = "select count(*) from pg_locks where locktype = 'advisory' and objsubid = 1"
@@ -67,12 +73,15 @@ class Facts:
     left_over: list[str] = field(default_factory=list)
     records_missing: list[UUID] = field(default_factory=list)
     strange_ends: list[str] = field(default_factory=list)
+    neighbours_open: int = 0
+    trespasses: list[str] = field(default_factory=list)
 
 
 def gather(yard: Yard) -> Facts:
     """All of it, as it is now."""
     database = yard.database
     actions = {row[0]: Action(*row) for row in database.execute(ACTIONS)}
+    neighbours = dict(database.execute(NEIGHBOURS))
     return Facts(
         actions,
         contradictions=[str(row) for row in database.execute("select * from switchyard.verify()")],
@@ -81,12 +90,14 @@ def gather(yard: Yard) -> Facts:
         lost={worker for (worker,) in database.execute(LOST)},
         unnoticed=unnoticed(yard),
         absent=yard.absent(),
-        arrived=_by_uuid(yard.receivers.arrived),
-        taken=_by_uuid(yard.receivers.taken),
+        arrived=_by_uuid(yard.receivers.arrived, neighbours),
+        taken=_by_uuid(yard.receivers.taken, neighbours),
         starts=Counter(yard.starts.read_text().splitlines()),
         left_over=yard.left_over(),
         records_missing=[a.uuid for a in actions.values() if a.archived and not _recorded(yard, a)],
         strange_ends=[end for program in yard.programs.values() for end in program.strange_ends],
+        neighbours_open=sum(neighbours.values()),
+        trespasses=yard.trespasses,
     )
 
 
@@ -111,8 +122,10 @@ def _recorded(yard: Yard, action: Action) -> bool:
     return yard.store.size(Places(action.uuid, action.run).workflow) is not None
 
 
-def _by_uuid(paths: Counter[str]) -> Counter[UUID]:
+def _by_uuid(paths: Counter[str], without: Container[UUID]) -> Counter[UUID]:
     counts: Counter[UUID] = Counter()
     for path, count in paths.copy().items():
-        counts[UUID(path.split("/")[2])] += count
+        uuid = UUID(path.split("/")[2])
+        if uuid not in without:
+            counts[uuid] += count
     return counts

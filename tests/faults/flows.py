@@ -51,6 +51,7 @@ def webhooks(url: str) -> dict[str, Any]:
         "often": hook,
         "once": {**hook, "delivery": "at_most_once"},
         "hopeless": {**hook, "retry": {**PATIENT, "attempts": 3}},
+        "frozen": {**hook, "retry": {"attempts": 2, "base": "100ms"}},
         "drill": {"type": "noop"},
     }
 

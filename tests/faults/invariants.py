@@ -144,6 +144,14 @@ def programs_stayed(_: Submitted, facts: Facts) -> Iterator[Violation]:
         yield Violation("programs stay", f"workers that beat, {who}")
 
 
+def neighbours_kept_apart(_: Submitted, facts: Facts) -> Iterator[Violation]:
+    """What hostile neighbours submitted has ended, and nothing of theirs reached beyond it."""
+    if facts.neighbours_open:
+        yield Violation("neighbours", f"{facts.neighbours_open} of their actions have not ended")
+    for trespass in facts.trespasses:
+        yield Violation("neighbours", trespass)
+
+
 RULES: tuple[Rule, ...] = (
     nothing_lost,
     nothing_invented,
@@ -155,6 +163,7 @@ RULES: tuple[Rule, ...] = (
     failures_explained,
     inbox_is_right,
     programs_stayed,
+    neighbours_kept_apart,
 )
 
 

@@ -36,12 +36,12 @@ class Program:
         self._started = time.monotonic()
         self.process.start()
 
-    def tend(self) -> None:
-        """Start it again where it ended by itself; only that something was away is a reason to."""
+    def tend(self, *, misconfigured: bool = False) -> None:
+        """Start it again where it ended by itself; only that something was away, or the file wrong, is a reason to."""
         if self.process.running() or time.monotonic() - self._started < AGAIN:
             return
         code = self.process.exit_code
-        if code not in {None, Exit.TRANSIENT}:
+        if code not in {None, Exit.TRANSIENT} and not (misconfigured and code == Exit.CONFIG):
             last = self.process.log.read_text()[-800:]
             self.strange_ends.append(f"{self.name} ended by itself with {code}: {last}")
         self.start()

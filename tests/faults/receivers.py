@@ -1,5 +1,6 @@
 """The receivers of the webhooks: they count what arrives and what they take, and can be slow, broken or away."""
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from tests.acceptance.conductor.counting import Counting, counting
 from tests.parts.proxy import Proxy
 
 REFUSALS = 2  # how often a flaky one says no
+HANGS = 5.0  # seconds, longer than anybody waits
 
 
 class Receivers:
@@ -33,6 +35,8 @@ class Receivers:
         if self.failing:
             return 503
         how = path.rsplit("/", 1)[1]
+        if how == "hang":
+            time.sleep(HANGS)
         if how == "refuse":
             return 400
         if how == "fail" or (how == "flaky" and self._counts.seen[path] <= REFUSALS):

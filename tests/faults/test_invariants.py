@@ -85,6 +85,8 @@ BROKEN: dict[str, tuple[str, Facts]] = {
     "success in the inbox": ("failures explained", with_(FLOW, needs_review=True)),
     "lost in silence": ("failures explained", replace(WELL, lost={"w1", "w2"})),
     "strange entry": ("failures explained", replace(WELL, entries=[*WELL.entries, ("strange_run", "x", "y")])),
+    "neighbour open": ("neighbours", replace(WELL, neighbours_open=1)),
+    "trespass": ("neighbours", replace(WELL, trespasses=["a copy ended sessions"])),
     "never came back": ("programs stay", replace(WELL, absent=["conductor once: 2 of 3"])),
     "gave up": ("programs stay", replace(WELL, strange_ends=["conductor-1 ended by itself with 1"])),
 }  # fmt: skip

@@ -1,6 +1,7 @@
 """Everything that runs in the campaign: a server, programs of ours, receivers, a store, real parts around them."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -61,6 +62,8 @@ class Yard:
         self.config = self._configuration()
         self.file = configuration.write(folder / "switchyard.yaml", self.config)
         self.programs: dict[str, Program] = {}
+        self.misconfigured_until = 0.0  # by the monotonic clock
+        self.trespasses: list[str] = []
         self.remembered: dict[str, list[MessageTypeDef]] = {"work": [], "status": []}
 
     def start(self) -> None:
@@ -93,8 +96,9 @@ class Yard:
 
     def tend(self) -> None:
         """Start again what ended."""
+        misconfigured = time.monotonic() < self.misconfigured_until
         for program in self.programs.values():
-            program.tend()
+            program.tend(misconfigured=misconfigured)
 
     def stop(self) -> dict[str, int | None]:
         """All programs, in order; their exit codes."""

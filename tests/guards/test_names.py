@@ -13,7 +13,7 @@ BY_CONVENTION = (
     "assessment/formats",  # a format that is read, and in output/ the same format written
 )
 EXCEPTIONS = {
-    "switchyard": {"errors.py", "explain.py", "folder.py", "health.py", "model.py", "queue.py"},
+    "switchyard": {"errors.py", "explain.py", "folder.py", "model.py", "queue.py"},
     "assessment": {"assess.py", "job.py"},
 }
 

@@ -117,6 +117,17 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
         read_document(path)
 
 
+@pytest.mark.parametrize("content", [b"", b"\n  \n"])
+def test_an_empty_file_is_refused_so_that_a_running_program_keeps_its_configuration(
+    tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "s.yaml").write_bytes(content)
+    with pytest.raises(InvalidConfig, match="is empty"):
+        read_document(tmp_path / "s.yaml")
+    (tmp_path / "s.yaml").write_text("{}")
+    assert read_document(tmp_path / "s.yaml").data == {}
+
+
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidConfig, match="cannot be read: Is a directory"):
         read_document(tmp_path)
