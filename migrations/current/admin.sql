@@ -123,6 +123,28 @@ end
 $$;
 comment on function switchyard.dismiss_thread is 'Takes a failed action out of the inbox and leaves it as it ended; false where it was not there.';
 
+create or replace function switchyard.call_back(action_uuid uuid, actor text, reason text) returns boolean
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  t switchyard.thread := switchyard.locked_thread(action_uuid);
+begin
+  perform switchyard.named('actor', actor), switchyard.named('reason', reason);
+  if t.ended_at is null then
+    raise exception 'action % is %: only one that ended has callbacks', action_uuid, t.status
+      using errcode = 'object_not_in_prerequisite_state';
+  elsif t.callbacks_due then
+    return false;
+  end if;
+  update switchyard.thread x set callbacks_due = true where x.action_uuid = t.action_uuid;
+  -- The time of this event is part of the uuids of the callbacks: they are new actions, and the same ones if caboose repeats itself.
+  insert into switchyard.event (action_uuid, status, run, attempt, source, detail)
+  values (t.action_uuid, 'INFO', t.run, t.attempt, 'admin', jsonb_build_object('call_back', true, 'actor', actor, 'reason', reason));
+  perform pg_notify('switchyard_caboose', t.action_uuid::text);
+  return true;
+end
+$$;
+comment on function switchyard.call_back is 'Makes the callbacks of an ended action once more, as they are configured now; false where they are still due.';
+
 -- Narrower than dismiss: what people, conductors or the database put into the inbox stays there.
 create or replace function switchyard.notice_over(kind text, subject text, reason text) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$

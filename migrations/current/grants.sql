@@ -61,6 +61,6 @@ grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.cl
 -- An administrator decides.
 grant execute on function switchyard.retrigger(uuid, text, text), switchyard.cancel(uuid, text, text),
   switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),
-  switchyard.dismiss_thread(uuid, text, text),
+  switchyard.dismiss_thread(uuid, text, text), switchyard.call_back(uuid, text, text),
   switchyard.drop_partitions(timestamptz) to switchyard_admin;
 grant update on switchyard.partitioning to switchyard_admin;

@@ -27,6 +27,7 @@ COMMANDS = {
     "inbox": "switchyard.cli.inbox:inbox",
     "retrigger": "switchyard.cli.retrigger_cancel:retrigger",
     "cancel": "switchyard.cli.retrigger_cancel:cancel",
+    "call-back": "switchyard.cli.call_back:call_back",
     "pause": "switchyard.cli.pause_resume:pause",
     "resume": "switchyard.cli.pause_resume:resume",
     "dismiss": "switchyard.cli.dismiss:dismiss",

@@ -129,7 +129,9 @@ def _group(
     connection: Rows, verb: str, group: Sequence[UUID], values: dict[str, str]
 ) -> Iterator[dict[str, Any]]:
     try:
-        yield from connection.execute(query("decide", verb), {**values, "uuids": list(group)}).fetchall()
+        yield from connection.execute(
+            query("decide", verb.replace(" ", "_")), {**values, "uuids": list(group)}
+        ).fetchall()
     except (psycopg.errors.ObjectNotInPrerequisiteState, psycopg.errors.NoDataFound) as error:
         if len(group) == 1:
             yield {"action_uuid": group[0], "error": error.diag.message_primary}

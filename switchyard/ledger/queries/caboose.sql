@@ -47,10 +47,15 @@ where made.cleared;
 -- ended: recorded ends, with everything that their callbacks may refer to
 select t.action_uuid as uuid, t.run, t.status::text as status, t.error, a.action_name, a.workflow, a.priority,
   a.correlation_id, t.started_at, t.ended_at,
-  -- A callback's uuid holds this time, and there must be a partition for it.
-  case when exists (
-    select from switchyard.partition_span p where p.starts_at <= t.ended_at and t.ended_at < p.ends_at
-  ) then t.ended_at else now() end as callbacks_at,
+  -- A callback's uuid holds this time, and there must be a partition for it. Callbacks that were asked for once more
+  -- have the time of that request, and so new uuids.
+  coalesce(
+    (select max(e.event_time) from switchyard.event e
+     where e.action_uuid = t.action_uuid and e.run = t.run and e.status = 'INFO' and e.detail ? 'call_back'),
+    case when exists (
+      select from switchyard.partition_span p where p.starts_at <= t.ended_at and t.ended_at < p.ends_at
+    ) then t.ended_at else now() end
+  ) as callbacks_at,
   -- As text: one document that Python cannot decode must not fail the others.
   a.parameters::text as parameters, a.callbacks::text as own_callbacks
 from switchyard.thread t

@@ -4,6 +4,9 @@ select id as action_uuid, switchyard.retrigger(id, %(actor)s, %(reason)s) as res
 -- cancel: cancels each of these actions that has not ended
 select id as action_uuid, switchyard.cancel(id, %(actor)s, %(reason)s) as result from unnest(%(uuids)s::uuid[]) as id;
 
+-- call_back: makes the callbacks of each of these ended actions once more
+select id as action_uuid, switchyard.call_back(id, %(actor)s, %(reason)s) as result from unnest(%(uuids)s::uuid[]) as id;
+
 -- pause: stops claims of an action name
 select switchyard.pause(%(name)s, %(actor)s, %(reason)s) as changed;
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+import psycopg
 import pytest
 
 from switchyard.backends.prepare import PreparedWorkflow, prepare
@@ -102,6 +103,43 @@ async def test_an_end_that_somebody_else_wrote_gets_its_callbacks_by_the_sweep(
     assert not world.thread(uuid)["callbacks_due"]
     await world.due.run_once()
     assert len(world.children(uuid)) == len(expected)
+
+
+async def test_newuser_6_the_callbacks_of_an_end_are_made_once_more_when_asked(world: World) -> None:
+    uuid = world.submit()
+    world.event(uuid, "SUCCESSFUL", 1, 1)
+    await world.due.run_once()
+    assert [child[0] for child in world.children(uuid)] == ["done", "next"]
+    again = "select switchyard.call_back(%s, 'ann', 'the address was wrong')"
+    for round_ in (2, 3):
+        assert world.database.execute(again, uuid) == [(True,)]
+        assert world.database.execute(again, uuid) == [(False,)], "they are still due"
+        await world.due.run_once()
+        assert not world.thread(uuid)["callbacks_due"]
+        await world.due.run_once()
+        assert sorted(child[0] for child in world.children(uuid)) == ["done"] * round_ + ["next"] * round_
+    assert world.thread(uuid)["status"] == "SUCCESSFUL"
+
+
+async def test_newuser_6_a_repeat_that_dies_before_it_is_recorded_makes_the_same_actions(
+    world: World,
+) -> None:
+    uuid = world.submit()
+    world.event(uuid, "SUCCESSFUL", 1, 1)
+    await world.due.run_once()
+    world.database.execute("select switchyard.call_back(%s, 'ann', 'why')", uuid)
+    await world.due.run_once()
+    # As if the transaction that cleared it had been repeated by another caboose.
+    world.database.execute("update switchyard.thread set callbacks_due = true where action_uuid = %s", uuid)
+    await world.due.run_once()
+    assert len(world.children(uuid)) == 4
+
+
+def test_only_an_ended_action_is_called_back(world: World) -> None:
+    with pytest.raises(
+        psycopg.errors.ObjectNotInPrerequisiteState, match="only one that ended has callbacks"
+    ):
+        world.database.execute("select switchyard.call_back(%s, 'ann', 'why')", world.submit())
 
 
 async def test_the_callers_own_callbacks_work_like_those_of_the_configuration(world: World) -> None:

@@ -228,3 +228,14 @@ def test_newuser_29_conductor_once_prints_what_it_did(switchyard: Command) -> No
         switchyard.submitted()
     printed = [subprocess.run(words, stdout=subprocess.PIPE, check=True, text=True).stdout for _ in range(2)]
     assert printed == ["3 dispatched: 3 SUCCESSFUL\n", "Nothing was due.\n"]
+
+
+def test_newuser_6_the_callbacks_of_a_successful_action_are_made_again(switchyard: Command) -> None:
+    done, waiting = switchyard.submitted(), switchyard.submitted()
+    switchyard.event(done, "SUCCESSFUL")
+    switchyard.database.execute("update switchyard.thread set callbacks_due = false")
+    said = switchyard("call-back", done[-8:], waiting, *WHY, code=1).out.splitlines()
+    assert said[0] == "1 called back, 0 had callbacks due already, 1 refused."
+    assert waiting in said[1]
+    assert switchyard.json("show", done)["action"]["callbacks_due"]
+    assert "Nothing to call back." in switchyard("call-back", "--name", "other", *WHY, "--dry-run").out
