@@ -19,6 +19,7 @@ from switchyard.backends.http.url import UrlError, parse_url, shown
 from switchyard.config.sandbox import as_json
 from switchyard.errors import ConfigError
 from switchyard.handlers import Work
+from switchyard.process import tracing
 from switchyard.process.redact import MASK
 
 
@@ -203,6 +204,9 @@ class RequestTemplate:
             text = work.correlation_id[:256]
             plain = _PLAIN.fullmatch(text)
             request.headers[self._correlation_header] = text if plain else quote(text, "", errors="replace")
+        if tracing.enabled():
+            written = self._headers.names
+            request.headers |= {k: v for k, v in tracing.headers().items() if k.lower() not in written}
         if self._signer is not None:
             request.headers |= self._signer.headers(request.uuid, int(now), request.body)
 

@@ -18,6 +18,7 @@ from switchyard.backends.stac.item import ItemError, ItemTemplate
 from switchyard.backends.stac.model import StacAction
 from switchyard.config.sandbox import as_json
 from switchyard.handlers import Draft, HandlerContext, Outcome, Work
+from switchyard.process import tracing
 
 _RETRY = frozenset({408, 425, 429})
 _EXISTS = 409
@@ -84,6 +85,7 @@ class StacHandler:
             headers["Authorization"] = self._authorization
         if work.correlation_id:
             headers[self._correlation_header] = quote(work.correlation_id[:256], errors="replace")
+        headers |= tracing.headers()
         private = frozenset({"Authorization"})
         return OutgoingRequest(
             str(work.uuid), method, url, headers, private, body, shown_url=shown(url), shown_body=body

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -14,6 +14,7 @@ class Counting:
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
         self.times: list[float] = []
+        self.headers: list[dict[str, str]] = []
         self.gate = threading.Event()
         self.gate.set()
         self.delay = 0.0
@@ -21,8 +22,9 @@ class Counting:
         self.port = 0
         self._guard = threading.Lock()
 
-    def note(self, path: str) -> None:
+    def note(self, path: str, headers: Mapping[str, str]) -> None:
         with self._guard:
+            self.headers.append({name.lower(): value for name, value in headers.items()})
             self.seen[path] += 1
             self.times.append(time.monotonic())
 
@@ -40,7 +42,7 @@ def counting() -> Iterator[Counting]:
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            counts.note(self.path)
+            counts.note(self.path, dict(self.headers))
             self.rfile.read(int(self.headers.get("Content-Length", "0")))
             counts.gate.wait(60)
             time.sleep(counts.delay)

@@ -37,6 +37,9 @@ def test_one_trace_from_the_command_to_the_outcome(deployment: Deployment, count
     assert {span["context"]["trace_id"] for span in spans.values()} == {
         f"0x{trace_id(uuid, 'order 17'):032x}"
     }
+    [sent] = counts.headers
+    context = spans["dispatch"]["context"]
+    assert sent["traceparent"] == f"00-{context['trace_id'][2:]}-{context['span_id'][2:]}-01"
     root = spans.pop("submit")
     assert root["parent_id"] is None
     assert root["context"]["span_id"] == f"0x{span_id(uuid):016x}"
