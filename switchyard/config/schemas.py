@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
 
+from switchyard.config.files import read_regular
 from switchyard.config.problems import Path as Place
 from switchyard.config.problems import Problem
 
@@ -76,8 +77,7 @@ def read_schema(value: Any, info: ValidationInfo) -> JsonSchema:
 
 def _read(path: Path) -> Any:
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+        data = read_regular(path, LARGEST)
     except OSError as error:
         raise ValueError(f"the schema file {path} cannot be read: {error.strerror}") from None
     if len(data) > LARGEST:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, PlainSerializer, PlainValidator, WithJsonSchema
 
+from switchyard.config.files import read_regular
 from switchyard.config.problems import Path as KeyPath
 from switchyard.config.problems import Problem
 from switchyard.errors import ConfigError
@@ -47,8 +48,7 @@ class SecretRef:
 
     def _from_file(self) -> str:
         try:
-            with Path(self.name).open("rb") as file:
-                data = file.read(LARGEST + 1)
+            data = read_regular(Path(self.name), LARGEST)
             text = data.decode()
         except OSError as error:
             raise ConfigError(f"the secret {self} cannot be read: {error.strerror}") from None
