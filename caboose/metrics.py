@@ -10,7 +10,7 @@ class CabooseMetrics:
     def __init__(self, made: Metrics | None = None) -> None:
         metrics = made or Metrics("caboose")
         self.registry = metrics.registry
-        self.observed = metrics.counter("observations", "What sources told", ["source"])
+        self.observed = metrics.counter("observations", "Observations reported by sources", ["source"])
         self.ends = metrics.counter("ends", "Ends recorded", ["source", "status"])
         self.forgotten = metrics.counter("forgotten", "Executions deleted or acknowledged", ["source"])
         self.stopped = metrics.counter("stops", "Executions asked to stop", ["source"])

@@ -1,7 +1,7 @@
 """Archives ended executions, before their ends are recorded: the record, the log and the output, write-once.
 
-Where the store takes nothing, executions stay in their backend, and one inbox entry says why for as long as
-that lasts.
+Where the store takes nothing, executions stay in their backend, and one inbox entry gives the reason for as
+long as that lasts.
 """
 
 import asyncio

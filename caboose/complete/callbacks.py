@@ -151,7 +151,7 @@ class Callbacks:
 
 
 def _limited(planned: Iterator[Planned], limits: Limits) -> Iterator[Planned]:
-    """These, measured; the one that passes a limit is the last, and says so."""
+    """These, measured; the one that passes a limit is the last, and INVALID."""
     sizes, total = Sizes(), 0
     for number, each in enumerate(planned):
         size = sum(len(key) + 4 + sizes.of(value, limits.largest) for key, value in each.parameters.items())

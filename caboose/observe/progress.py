@@ -46,8 +46,7 @@ class Progress:
         """Every observation that is not an end to complete or forget."""
         by_step = {step: [case for case in cases if case.step is step] for step in NextStep}
         await one_by_one(self._write, [*by_step[NextStep.WRITE], *by_step[NextStep.NOTE]], failed)
-        for case in by_step[NextStep.LATER]:
-            case.set_aside(SOON)
+        await self._wait(by_step[NextStep.LATER])
         for step, handle in (
             (NextStep.STOP, self._stop),
             (NextStep.LOOK, self._look),
@@ -55,6 +54,13 @@ class Progress:
         ):
             await self._in_turn(handle, by_step[step], failed)
         await self._acknowledge(by_step[NextStep.ACKNOWLEDGE])
+
+    async def _wait(self, cases: Sequence[Case]) -> None:
+        """Until conductor has recorded the handover; progress that came often without it is dropped."""
+        for case in cases:
+            case.set_aside(SOON)
+        ended = {case for case in cases if case.observation.status and case.observation.status.ended}
+        await self._acknowledge([case for case in cases if case.observation.poison and case not in ended])
 
     async def _in_turn(self, step: Step, cases: Sequence[Case], failed: Failed) -> None:
         """One after the other; where one fails, the rest waits apart from it: each failure may take long."""

@@ -7,6 +7,7 @@ ever. An end that came often for other reasons (a store that is full, a caboose 
 
 import time
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -103,8 +104,6 @@ class SqsSource:
         if message.deliveries > self._action.poison_after:
             often = f"delivered {message.deliveries} times, never recorded"
             poison = self._queue.notice(message, often)
-            if not report.status.ended:
-                return poison
         return self._observation(report, message, poison)
 
     def _observation(self, report: Report, message: Message, poison: Notice | None) -> Observation:
@@ -112,9 +111,9 @@ class SqsSource:
         if report.status is Status.BACKOFF:
             # The queue delivers the job again; a BACKOFF in the ledger would make conductor send another.
             told = {**detail, "note": "the worker gave the job back, it will be delivered again"}
-            return self._progress(report, Status.INFO, told, message)
+            return self._progress(replace(report, status=Status.INFO), told, message, poison)
         if not report.status.ended:
-            return self._progress(report, report.status, detail, message)
+            return self._progress(report, detail, message, poison)
         return Observation(
             *(report.uuid, report.run, report.status, report.error),
             fatal=report.fatal,
@@ -125,11 +124,13 @@ class SqsSource:
         )
 
     def _progress(
-        self, report: Report, status: Status, detail: dict[str, Any], message: Message
+        self, report: Report, detail: dict[str, Any], message: Message, poison: Notice | None
     ) -> Observation:
-        acknowledge = partial(self._queue.acknowledge, message.receipt)
         return Observation(
-            report.uuid, report.run, status, report.error, detail=detail, acknowledge=acknowledge
+            *(report.uuid, report.run, report.status, report.error),
+            detail=detail,
+            poison=poison,
+            acknowledge=partial(self._queue.acknowledge, message.receipt),
         )
 
     def _beat(self, report: WorkerReport, message: Message) -> Beat:

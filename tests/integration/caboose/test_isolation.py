@@ -14,7 +14,7 @@ from psycopg import sql
 from caboose import isolate
 from switchyard.errors import Transient
 from switchyard.places import Places
-from switchyard.sources import Beat, Observation, Seen
+from switchyard.sources import Beat, Notice, Observation, Seen
 from switchyard.status import Status
 from tests.integration.caboose.conftest import DONE, FLOWS, Worlds
 from tests.integration.caboose.world import World
@@ -410,6 +410,25 @@ async def test_m2_a_report_about_another_backends_action_counts_for_nothing(worl
     ((subject, error),) = world.inbox("strange_run")
     assert subject == str(uuid)
     assert "was not handed over to it" in error
+
+
+async def test_progress_of_what_is_not_handed_over_does_not_come_for_ever(world: World) -> None:
+    """An end waits for the handover; progress that was delivered often is acknowledged, and no inbox entry."""
+    uuid = world.submit()
+    acknowledged: list[str] = []
+
+    async def acknowledge() -> None:
+        acknowledged.append("progress")
+
+    often = Notice("queue", "delivered 6 times, never recorded", "k", {}, _nothing)
+    await world.tell(
+        Observation(uuid, 1, Status.RUNNING, poison=often, acknowledge=acknowledge),
+        Observation(uuid, 1, Status.SUCCESSFUL, poison=often),
+    )
+    assert acknowledged == ["progress"]
+    assert world.inbox("message") == []
+    assert world.intake.waiting == 1
+    assert world.thread(uuid)["status"] == "PENDING"
 
 
 async def test_l2_a_worker_report_touches_no_row_of_another_program(world: World) -> None:

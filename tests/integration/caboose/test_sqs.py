@@ -176,12 +176,26 @@ async def test_an_end_that_the_ledger_refuses_again_and_again_ends_in_the_inbox(
     assert workers.status(uuid) == "QUEUED"
 
 
-async def test_progress_that_comes_again_and_again_ends_in_the_inbox(workers: Workers) -> None:
+async def test_progress_that_the_ledger_refuses_again_and_again_ends_in_the_inbox(workers: Workers) -> None:
     uuid = workers.queued()
+    workers.database.execute(
+        "create function refuse() returns trigger language plpgsql as $$ begin raise 'not today'; end $$;"
+        "create trigger refuse before insert on switchyard.event for each row"
+        " when (new.status = 'INFO') execute function refuse()"
+    )
     workers.say(uuid, "INFO", progress=0.5)
     deliver(workers, 2)
     await workers.heard.until(lambda: workers.left() == 0 and bool(workers.inbox()))
     assert [status for status, _ in workers.events(uuid)] == ["QUEUED"]
+
+
+async def test_progress_that_came_often_because_caboose_died_is_recorded(workers: Workers) -> None:
+    uuid = workers.queued()
+    workers.say(uuid, "INFO", progress=0.5)
+    deliver(workers, 2)
+    await workers.heard.until(lambda: workers.left() == 0)
+    assert [status for status, _ in workers.events(uuid)] == ["QUEUED", "INFO"]
+    assert workers.inbox() == []
 
 
 async def test_an_end_that_came_often_because_caboose_died_is_recorded(workers: Workers) -> None:
