@@ -14,7 +14,7 @@ Detail = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Success:
-    """Done; nothing more will be heard of it."""
+    """Done: the thread becomes SUCCESSFUL."""
 
     detail: Detail = field(default_factory=dict)
 
@@ -28,7 +28,7 @@ class HandedOver:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Not this time. `delay` is what the other side asked for, in seconds; else the policy decides.
+    """It did not work this time. `delay`: seconds that the other side asked for; else the policy decides.
 
     `sent`: something may have reached the other side. At-most-once retries only where nothing did.
     """
@@ -41,7 +41,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It was tried and will not work; an administrator has to look."""
+    """It was tried and will not work: the thread becomes FAILED and appears in the inbox."""
 
     error: str
     detail: Detail = field(default_factory=dict)
@@ -82,25 +82,25 @@ class Work:
 
 @runtime_checkable
 class Handler(Protocol):
-    """Dispatches one action. Cancelling `dispatch` tells it to stop: its outcome will not be written.
+    """Dispatches one action. `dispatch` is cancelled when its outcome could not be recorded any more.
 
-    A dispatch is cancelled after the action's `timeout`. A handler that keeps the time itself, and afterwards
-    needs a while to say what came of it, may have an attribute `overtime`: so many seconds more.
+    A dispatch is cancelled after the action's `timeout`. A handler that watches the time itself, and then
+    needs a while to return its outcome, may have an attribute `overtime`: that many seconds more.
     """
 
     async def start(self) -> None:
         """Open what all dispatches share; raises where it can never work."""
 
     async def dispatch(self, work: Work, /) -> Outcome:
-        """Do it, and say what it came to. An exception that escapes counts as Retry."""
+        """Do it and return the outcome. An exception counts as Retry."""
 
     async def close(self) -> None:
-        """Let go of what `start` opened."""
+        """Close what `start` opened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An outcome that stands, and what of it is to be kept before it is told; `kept` is the handler's own."""
+    """A decided outcome, plus data (`kept`) that its handler must store before the outcome is recorded."""
 
     outcome: Outcome
     kept: Any
@@ -108,17 +108,17 @@ class Draft:
 
 @runtime_checkable
 class DraftingHandler(Handler, Protocol):
-    """A handler that has something durable to write for its outcomes, for many in one go.
+    """A handler that stores data with its outcomes, for many of them in one write.
 
-    `dispatch` does both for one action; a worker calls these two instead. What cannot be kept costs what the
-    outcome says of it, never the outcome.
+    `dispatch` does both for one action; a worker calls these two instead. If the data cannot be stored, the
+    outcome is recorded without it.
     """
 
     async def draft(self, work: Work, /) -> Outcome | Draft:
-        """Do it, and say what it came to."""
+        """Do it and return the outcome, or a draft of it."""
 
     async def conclude(self, drafts: Sequence[Draft], /) -> None:
-        """Keep what belongs to these outcomes, and note in their details where it is."""
+        """Store the data of these outcomes, and add to their details where it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class HandlerContext:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Many claimed actions as columns, in the order of the claim: nothing is made per action."""
+    """Many claimed actions as columns, in the order of the claim; no object is made per action."""
 
     action_name: str
     uuids: Sequence[UUID]
@@ -148,7 +148,7 @@ class Batch:
 
 @runtime_checkable
 class BatchHandler(Handler, Protocol):
-    """A handler that answers for many at once, without waiting for anything."""
+    """A handler that returns the outcomes of many actions at once, without waiting for anything."""
 
     def dispatch_all(self, batch: Batch, /) -> Outcome | Sequence[Outcome]:
-        """One outcome that stands for all of them, or one for each in their order."""
+        """One outcome for all of them, or one for each in their order."""

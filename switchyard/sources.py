@@ -1,8 +1,8 @@
-"""What a backend looks like to caboose's core: a source of observations that it can look at, stop and forget.
+"""The source interface: how caboose observes, stops and forgets executions at one backend.
 
-A source tells what it sees and keeps no promise about order or repetition: the ledger's roll-up and the
-core's idempotent steps do the rest. It may tell the same thing twice; it must tell every end at least once
-until it has been told to forget it. It never writes to the ledger.
+A source reports what it sees, in any order and as often as it likes: the ledger's roll-up and caboose's
+idempotent steps make each report count once. It must report every end at least once until `forget` is called
+for it. It never writes to the database.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -17,11 +17,11 @@ Acknowledge = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something that belongs to no thread and that a person has to see: a message that nobody could read."""
+    """An inbox entry about something without a thread, such as a message that cannot be read."""
 
     subject: str  # where it came from
     reason: str
-    key: str  # the same thing told twice has the same key
+    key: str  # the same for every report of the same thing
     detail: Mapping[str, Any]
     acknowledge: Acknowledge
 
@@ -40,13 +40,13 @@ class Observation:
     record: bytes | None = None  # the whole resource, state or exit record, for the archive; with every end
     detail: Mapping[str, Any] = field(default_factory=dict)  # for the event; never decides
     handle: Any = None  # the source's own: what `forget` and `log` need
-    poison: Notice | None = None  # it came often: what the inbox is told if the ledger refuses it
+    poison: Notice | None = None  # it came often: the inbox entry if the ledger refuses it
     acknowledge: Acknowledge | None = None  # awaited once recorded, where it is no end; an end is forgotten
 
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """A worker of a backend tells that it started, lives or ended."""
+    """A report of a backend's worker about itself: it started, lives or ended."""
 
     worker: str
     kind: str

@@ -52,7 +52,7 @@ def unpack(text: str) -> Nodes:
     except (binascii.Error, zlib.error, ValueError, RecursionError) as error:
         raise NodesError(f"the compressed nodes cannot be read: {error}") from error
     if not isinstance(nodes, dict):
-        raise NodesError("the compressed nodes are no map")
+        raise NodesError("the compressed nodes are not a mapping")
     return nodes
 
 

@@ -67,7 +67,7 @@ def _unanswered(error: BaseException, seconds: float) -> str:
     if isinstance(error, Interrupted | aiohttp.ClientOSError | aiohttp.ServerDisconnectedError):
         return "the connection ended before the answer"
     if isinstance(error, HttpProcessingError):
-        return f"the answer is no HTTP that can be read: {error.message.splitlines()[0][:120]}"
+        return f"the answer is not valid HTTP: {error.message.splitlines()[0][:120]}"
     return f"the exchange failed ({type(error).__name__})"
 
 

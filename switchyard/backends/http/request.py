@@ -104,7 +104,7 @@ def _rendered_once(templates: Mapping[str, Template], secrets: Mapping[str, str]
 
 def _vet_name(name: str, *, signed: bool) -> None:
     if not _TOKEN.fullmatch(name):
-        raise ConfigError(f"request.headers: {name[:100]!r} is no header name")
+        raise ConfigError(f"request.headers: {name[:100]!r} is not a header name")
     if _RESERVED.fullmatch(name) or (signed and name.lower().startswith("webhook-")):
         raise ConfigError(f"request.headers: {name} is set by the client itself")
 
@@ -161,7 +161,7 @@ class RequestTemplate:
         names = self._naming(work, self._secrets)
         text = self._url.render(names)
         if not isinstance(text, str):
-            raise UrlError("request.url: the URL is no text")
+            raise UrlError("request.url: the URL must be a string")
         headers = self._headers.render(names)
         request = OutgoingRequest(
             str(work.uuid), self._method, parse_url(text), headers, self._headers.private

@@ -47,10 +47,10 @@ def check_host(host: str) -> None:
         raise UrlError(f"the host {host[:80]!r} has a zone or an escape in it")
     if ":" in host:
         if _literal(host) is None:
-            raise UrlError(f"the host {host[:80]!r} is no IPv6 address")
+            raise UrlError(f"the host {host[:80]!r} is not an IPv6 address")
         return
     if len(host) > 254 or not _NAME.fullmatch(host):
-        raise UrlError(f"the host {host[:80]!r} is no name")
+        raise UrlError(f"the host {host[:80]!r} is not a host name")
     if _NUMBER.fullmatch(host.rstrip(".").rsplit(".", 1)[-1]) and _literal(host) is None:
         raise UrlError(f"the host {host[:80]!r} is a number, but not an address as it is usually written")
 

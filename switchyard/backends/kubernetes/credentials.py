@@ -45,7 +45,7 @@ class Credentials:
         except (ValueError, TypeError, AttributeError, yaml.YAMLError) as error:
             # What these say may quote the file, and with it a token.
             place = self.kubeconfig or self._default(environ)
-            reason = f"{place} is no kubeconfig ({type(error).__name__})"
+            reason = f"{place} is not a kubeconfig ({type(error).__name__})"
             raise ConfigError(f"no access to a Kubernetes cluster: {reason}") from None
         return configuration
 

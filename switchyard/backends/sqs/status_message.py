@@ -105,7 +105,7 @@ def _uuid(value: Any) -> UUID:
     try:
         uuid = UUID(value)
     except (ValueError, AttributeError, TypeError):
-        raise UnreadableMessage(f"action_uuid {_shown(value)} is no uuid") from None
+        raise UnreadableMessage(f"action_uuid {_shown(value)} is not a valid UUID") from None
     if uuid.version != 7:
         raise UnreadableMessage(f"action_uuid {uuid} is not of version 7: no action of ours has it")
     return uuid
@@ -121,7 +121,7 @@ def _count(message: dict[str, Any], name: str, least: int = 0) -> int:
     value = message.get(name, 0)
     if isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**31:
         return value
-    raise UnreadableMessage(f"{name} {_shown(value)} is no count")
+    raise UnreadableMessage(f"{name} {_shown(value)} is not a count")
 
 
 def _number(value: Any, low: float, high: float) -> float | None:

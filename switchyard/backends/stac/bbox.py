@@ -26,7 +26,7 @@ def bbox(geometry: Any) -> list[float] | None:
 
 def _positions(geometry: Any) -> Iterator[tuple[float, float]]:
     if not isinstance(geometry, dict):
-        raise GeometryError("the geometry is no GeoJSON object")
+        raise GeometryError("the geometry is not a GeoJSON object")
     if geometry.get("type") == "GeometryCollection":
         parts = geometry.get("geometries")
         if not isinstance(parts, list):
@@ -36,12 +36,12 @@ def _positions(geometry: Any) -> Iterator[tuple[float, float]]:
     elif geometry.get("type") in _TYPES:
         yield from _coordinates(geometry.get("coordinates"))
     else:
-        raise GeometryError("the geometry is of no GeoJSON type")
+        raise GeometryError("the geometry is not of a GeoJSON type")
 
 
 def _coordinates(value: Any) -> Iterator[tuple[float, float]]:
     if not isinstance(value, list):
-        raise GeometryError("the geometry has coordinates that are no list")
+        raise GeometryError("the geometry has coordinates that are not a list")
     if value and all(_is_number(number) for number in value):
         if len(value) < 2:
             raise GeometryError("the geometry has a position with one number")

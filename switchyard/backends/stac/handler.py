@@ -97,7 +97,7 @@ def _encoded(item: dict[str, Any], largest: int) -> bytes:
         body = as_json(item).encode()
     except FAULTS:
         raise ItemError(
-            "the feature holds what JSON cannot: a number without end, or text that is no Unicode"
+            "the feature holds what JSON cannot: an infinite number, or text that is not Unicode"
         ) from None
     if len(body) > largest:
         raise RequestError(f"the item has {len(body)} bytes, at most {largest} go out")

@@ -33,7 +33,7 @@ class ItemTemplate:
         names = self._naming(work, {})
         properties = feature.get("properties") or {}
         if not isinstance(properties, dict):
-            raise ItemError("the feature's properties are no object")
+            raise ItemError("the feature's properties are not an object")
         own = feature.get("id", properties.get("id"))
         identity = self._id.render(names) if self._id else str(work.uuid) if own is None else own
         moment = self._datetime.render(names) if self._datetime else properties.get("datetime")
@@ -55,7 +55,7 @@ class ItemTemplate:
 def _feature(work: Work) -> dict[str, Any]:
     feature = work.parameters.get("item")
     if not isinstance(feature, dict) or feature.get("type") != "Feature":
-        raise ItemError("parameters.item is no GeoJSON feature")
+        raise ItemError("parameters.item is not a GeoJSON Feature")
     return feature
 
 
@@ -63,7 +63,7 @@ def _name(value: Any, what: str) -> str:
     """Ids become part of a path: nothing that could lead elsewhere in the API."""
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str) or not _NAME.fullmatch(text) or text in (".", ".."):
-        raise ItemError(f"the item's {what} is no text of 1 to 200 characters that a path can hold")
+        raise ItemError(f"the item's {what} is not a string of 1 to 200 characters that a path can hold")
     return text
 
 

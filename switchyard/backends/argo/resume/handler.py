@@ -80,10 +80,10 @@ class ArgoResumeHandler:
         rendered = {part: text.render(names) for part, text in self._texts.items()}
         given = work.parameters.get("outputs") or {}
         if not isinstance(given, Mapping):
-            raise ValueError("parameters.outputs is no map of names and values")  # noqa: TRY004 - one kind
+            raise ValueError("parameters.outputs is not a mapping of names to values")  # noqa: TRY004 - one kind
         outputs = {str(key): _text(value) for key, value in {**given, **rendered["outputs"]}.items()}
         if parse_name(str(rendered["workflow"])) is None:
-            raise ValueError(f"{rendered['workflow']!r} is no name of a workflow of ours")
+            raise ValueError(f"{rendered['workflow']!r} is not the name of a workflow of ours")
         return Call(
             str(rendered["workflow"]), Selector(str(rendered["node"])), outputs, _text(rendered["message"])
         )

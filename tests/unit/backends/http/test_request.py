@@ -28,7 +28,7 @@ def prepared(
 
 
 def test_a_url_that_is_no_text() -> None:
-    with pytest.raises(UrlError, match="the URL is no text"):
+    with pytest.raises(UrlError, match="the URL must be a string"):
         prepared("{{ parameters.url }}", {"url": 5})
 
 
@@ -42,7 +42,7 @@ def test_credentials_go_out_once() -> None:
 
 
 def test_a_header_that_is_no_name_is_refused_at_the_start() -> None:
-    with pytest.raises(ConfigError, match="'X Y' is no header name"):
+    with pytest.raises(ConfigError, match="'X Y' is not a header name"):
         prepared(headers={"X Y": "1"})
 
 

@@ -8,7 +8,7 @@ from switchyard.handlers import Failed, Outcome, Retry, Success
 from tests.integration.backends.http.corpus.case import Case, Kind
 from tests.integration.backends.http.servers import says
 
-UNREADABLE = "no HTTP that can be read"
+UNREADABLE = "not valid HTTP"
 ENDED = "the connection ended before the answer"
 
 
