@@ -103,6 +103,7 @@ def reachable(account: Account, install: Path, copy: Path) -> Path:
         for part in (install, package.with_name(f"{package.name}.libs")):
             if part.exists():
                 _copy(part, made / part.relative_to(package.parent))
+        _open_to_read(made)
         made.rename(copy)
     return copied
 
@@ -111,7 +112,11 @@ def _copy(source: Path, target: Path) -> None:
     shutil.copytree(
         source, target, symlinks=True, ignore=shutil.ignore_patterns("include", "doc", "pkgconfig")
     )
-    for path in (target, *target.rglob("*")):
+
+
+def _open_to_read(copy: Path) -> None:
+    """Whatever the umask: the folders above the parts as well, or the server's account cannot reach them."""
+    for path in (copy, *copy.rglob("*")):
         if not path.is_symlink():
             executable = path.is_dir() or path.parent.name == "bin"
             path.chmod(0o755 if executable else 0o644)

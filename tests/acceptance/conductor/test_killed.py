@@ -119,9 +119,11 @@ class Step:
 STATEMENTS = {
     "claim": ("claim", "claim_described"),
     "answer": ("claim_one",),
-    "running": ("settle_all",),
-    "settle": ("settle",),
+    "running": ("write",),
+    "settle": ("write",),
 }
+ABOUT = {"answer": NOBODY, "running": b"RUNNING", "settle": b"SUCCESSFUL"}
+"""What the values of the statement must contain, where it is also run for something else."""
 
 
 def steps(under_way: str) -> list[Step]:
@@ -145,6 +147,8 @@ AT_MOST_ONCE = [
     *steps("RUNNING"),
     Step("running", "before", "PENDING", locked=True, calls=0),
     Step("running", "after", "RUNNING", locked=True, calls=0),
+    Step("running_now", "before", "RUNNING", locked=True, calls=0),
+    Step("running_now", "after", "RUNNING", locked=True, calls=0),
 ]
 
 
@@ -186,7 +190,7 @@ class Scene:
             else:
                 names = STATEMENTS.get(step.at, (step.at,))
                 wire = Tripwire(_port(database), names, step.when, self._strike)
-                wire.about = NOBODY if step.at == "answer" else b""
+                wire.about = ABOUT.get(step.at, b"")
                 stack.enter_context(wire)
                 database = Database(database.name, _through(wire.port, database))
             first = self._first = Deployment(database, self._folder, self._config).program("conductor")
