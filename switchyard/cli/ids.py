@@ -10,7 +10,7 @@ from switchyard.cli.database import Rows
 from switchyard.errors import BadInput
 from switchyard.ledger.queries import query
 
-SHOWN = 8  # characters: two of a million actions share their last eight in one ledger of eight thousand
+SHOWN = 8  # characters: of a million actions, one in four thousand shares them with another
 SHORTEST = 4
 _EXAMPLE = "0197a0f3-8c1e-7a3b-9d2e-1f4c5b6a7d8e"
 
