@@ -30,7 +30,7 @@ KIND = "conductor"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a process says of itself in its workers' rows."""
+    """What identifies a process in its workers' rows."""
 
     host: str
     zone: str | None

@@ -37,7 +37,7 @@ class OwnSession:
 
     async def _opened(self) -> Session:
         limits = {"statement_timeout": "25s", "lock_timeout": "2s"}
-        connection = await connect(self._url, application_name="conductor desk", **limits)
+        connection = await connect(self._url, application_name="conductor maintenance", **limits)
         return Session(connection, answer_within=PATIENCE)
 
     async def _drop(self) -> None:

@@ -29,7 +29,7 @@ def is_last(policy: Policy, attempt: int) -> bool:
 def after(policy: Policy, attempt: int, outcome: Retry, *, chance: random.Random) -> Again | Exhausted:
     """What follows a Retry: a drawn wait, or what the other side asked for, or the end of patience.
 
-    An asked wait is kept and jittered upwards by the base, so that all who were told the same do not return
+    A requested wait is respected and jittered upwards by the base, so that all who got the same do not return
     together; the cap does not cut it, for coming back sooner would only spend the next attempt.
     """
     if is_last(policy, attempt):

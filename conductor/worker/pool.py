@@ -63,5 +63,5 @@ class WorkerPool:
 
     @property
     def alive(self) -> bool:
-        """No worker has ended that was not told to."""
+        """No worker has ended by itself."""
         return not any(task.done() for task in self.tasks)

@@ -74,7 +74,7 @@ class Bell:
             self._found.append((self._clock(), look.claimed))
 
     def answered(self, look: Look) -> None:
-        """A bell that named its action was answered by itself; of the rest, the last look still stands."""
+        """A bell that named its action was answered alone; for all others the last look is still valid."""
         if look.claimed:
             self._found.append((self._clock(), look.claimed))
         if look.skipped:
