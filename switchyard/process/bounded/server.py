@@ -50,6 +50,12 @@ class Server:
 
     def fork(self) -> "Child":
         """A new child. Only from a thread that lives as long as the server may be needed."""
+        try:
+            return self._forked()
+        except ConnectionError:  # the server was killed, and this was the first to notice: start another
+            return self._forked()
+
+    def _forked(self) -> "Child":
         with self._lock:
             if self._running is None or self._running.broken:
                 self._end()

@@ -16,6 +16,7 @@ import pytest
 
 from switchyard.errors import EvaluationFailed, LimitExceeded, PoolUnavailable
 from switchyard.process.bounded.pool import LARGEST_RESULT, Pool
+from switchyard.process.bounded.server import Server
 from tests.unit.process import hostile
 from tests.waiting import until
 
@@ -101,6 +102,22 @@ async def test_a_killed_server_is_started_again(pool: Pool) -> None:
     os.kill(server, signal.SIGKILL)
     answers = [await pool.run(hostile.pids) for _ in range(4)]
     assert server not in {parent for _, parent in answers}
+
+
+def test_a_server_that_was_killed_unnoticed_costs_no_fork() -> None:
+    server = Server([])
+    try:
+        first = server.fork()
+        assert server._running is not None
+        server._running._process.kill()
+        server._running._process.wait()
+        assert not server._running.broken, "nobody has noticed"
+        second = server.fork()
+        assert second.pid != first.pid
+        second.end()
+        first.end()
+    finally:
+        server.close()
 
 
 async def test_an_exceeded_limit_replaces_one_child_and_no_other() -> None:
