@@ -49,6 +49,7 @@ ENDS = (
 )
 END = "select status::text, needs_review, error from switchyard.thread where action_uuid = %s"
 NOBODY = bytes(16)
+ABOUT = {"answer": NOBODY, "running": b"RUNNING", "settle": b"SUCCESSFUL"}  # what the statement is sent with
 
 
 class Receiver:

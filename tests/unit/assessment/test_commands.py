@@ -108,7 +108,7 @@ def test_requests_that_cannot_be_carried_out(
         (["work", "-b", "here", "--config", "none.yaml"], 78, "none.yaml"),
         (["bundle", "build", "here"], 65, "no layer to build a bundle from"),
         (["bundle", "build", "here", "--set", "gcn_ponds"], 2, "'gcn_ponds' is not NAME=PATH"),
-        (["bundle", "build", "here", "--set", "ponds=p.gpkg"], 65, "'ponds' is no layer or table"),
+        (["bundle", "build", "here", "--set", "ponds=p.gpkg"], 65, "'ponds' is not a layer or table"),
     ],
 )
 def test_words_that_are_missing(call: Call, words: list[str], code: int, message: str) -> None:
