@@ -109,8 +109,8 @@ async def test_one_that_does_not_wait_yet_is_tried_again(
         ({"node": "approve"}, "selector"),
         ({"outputs": {}}, "waits for the output 'answer'"),
         ({"outputs": {"answer": "yes", "more": "x"}}, "expects no output 'more'"),
-        ({"outputs": "yes"}, "no map"),
-        ({"workflow": "../../secrets/x"}, "no name of a workflow of ours"),
+        ({"outputs": "yes"}, "is not a mapping of names"),
+        ({"workflow": "../../secrets/x"}, "is not the name of a workflow of ours"),
     ],
 )
 async def test_what_can_never_work_is_invalid(
