@@ -155,11 +155,12 @@ class _Call:
 
     def abandon(self) -> None:
         """Nobody waits for the answer: a child that computes it is interrupted."""
+        # Before the interrupt: otherwise the thread that is interrupted may report a crash first.
+        self.fail(PoolUnavailable(f"{self.name} was not evaluated: the pool was closed"))
         with self._lock:
             self.abandoned = True
             if self._child is not None:
                 self._child.interrupt()
-        self.fail(PoolUnavailable(f"{self.name} was not evaluated: the pool was closed"))
 
     def settle(self, reply: Reply) -> None:
         """What the child answered."""

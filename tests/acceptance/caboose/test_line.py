@@ -39,7 +39,8 @@ def test_the_line_under_kills_starts_nothing_twice_and_loses_nothing(
     stations: Stations, tmp_path: Path
 ) -> None:
     starts = tmp_path / "starts"
-    station = stations(flows(starts), conductor={"poll": "500ms", "health": {"port": None}})
+    settings = {"poll": "500ms", "unknown_after": "5s", "health": {"port": None}}
+    station = stations(flows(starts), conductor=settings)
     conductor = station.program("conductor")
     chance = random.Random(11)
     try:

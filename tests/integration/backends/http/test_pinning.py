@@ -44,7 +44,7 @@ async def test_rebinding_between_the_check_and_the_connection_is_impossible(
 
 
 async def test_an_answer_that_changed_is_vetted_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("switchyard.backends.http.client.CACHE_SECONDS", 0)
+    monkeypatch.setattr("switchyard.backends.http.send.CACHE_SECONDS", 0)
     settings: dict[str, Any] = {"allow_networks": ["127.0.0.1/32"], "delivery": "at_most_once"}
     async with counting() as server, handler(tmp_path, **settings) as made:
         lookup = patched(monkeypatch, "127.0.0.1", "169.254.169.254")

@@ -117,7 +117,8 @@ async def test_security_m6_a_log_that_is_not_a_regular_file_is_not_read(
 
 
 async def test_security_m6_an_exit_that_was_forged_while_it_ran_is_overwritten(run: Run) -> None:
-    path = await run("import sys; sys.stdin.read(); import time; time.sleep(60)")
+    path = await run("import time; print('up', flush=True); time.sleep(60)")
+    until((path / record.STDOUT).read_bytes)  # from here on the supervisor hears signals
     (path / record.EXIT).write_text('{"code": 0, "signal": null, "reason": "exited"}')
     assert look(path).life is Life.RUNNING
     pid = record.read(path / record.STARTED)
