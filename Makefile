@@ -72,9 +72,10 @@ format: setup ## let ruff rewrite what it can
 	$(BIN)/ruff format .
 
 .PHONY: schema
-schema: setup ## write config/schema.json and docs/configuration-reference.md from the models
+schema: setup ## write config/schema.json, docs/configuration-reference.md and docs/openapi.json from the models
 	$(BIN)/switchyard schema > config/schema.json
 	$(BIN)/python -m tools.reference > docs/configuration-reference.md
+	$(BIN)/signalbox openapi > docs/openapi.json
 
 .PHONY: test test-all test-parts test-unit test-integration test-acceptance test-cluster test-containers test-moto test-faults \
   test-pythons
@@ -104,6 +105,14 @@ test-faults: setup ## programs killed under load, then a short fault campaign: e
 test-pythons: setup ## the unit tests on the other supported Pythons of this machine
 	WORKERS=$(WORKERS) .ci/test-pythons
 
+.PHONY: spec
+spec: setup ## the formal models in spec/, explored by Spin: every guard has a counterexample without it
+	$(PYTEST) -n $(WORKERS) tests/spec
+
+.PHONY: test-api
+test-api: setup ## thousands of made-up requests against the HTTP API (schemathesis)
+	$(PYTEST) tests/acceptance/signalbox/test_clients.py -k schemathesis --api-examples 100 --timeout 3600
+
 .PHONY: test-often
 test-often: setup ## unit and integration tests again and again, each time in another order (make test-often TIMES=20)
 	@for round in $$(seq $${TIMES:-20}); do seed=$$RANDOM; echo "== round $$round: --randomly-seed=$$seed"; \
@@ -115,6 +124,11 @@ bench: setup ## every figure beside its peers or its floor, results/bench.json (
 FAULTS ?= 200
 faults: setup ## kill, stop, cut and fill everything under load, then check that nothing was lost (FAULTS=200 SEED=7 LOG=1)
 	@$(BIN)/python -m tests.faults --faults $(FAULTS) $(if $(SEED),--seed $(SEED)) $(if $(LOG),--log)
+
+SAMPLE ?= 100
+.PHONY: mutants
+mutants: setup ## change core modules and SQL functions one place at a time and list what no test notices (SAMPLE=100 SEED=7 MODULE=claim)
+	@nice $(BIN)/python -m tests.mutants --sample $(SAMPLE) $(if $(SEED),--seed $(SEED)) $(if $(MODULE),--module $(MODULE)) $(if $(JOBS),--jobs $(JOBS))
 
 .PHONY: parts coverage
 parts: setup ## download and build the real parts of the tests (a quarter of an hour, once)

@@ -1,5 +1,5 @@
 """`python -m assessment`."""
 
-from assessment.cli import main
+from assessment.program import main
 
 main()

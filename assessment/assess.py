@@ -2,7 +2,7 @@
 
 `assess` uses only the arrays it is given, the bundle, and the chunks. It may be stopped anywhere:
 `progress` is called between steps, and an exception that it raises ends the call; finished chunks are
-kept, and the next call computes only what is left.
+saved, and the next call computes only what is left.
 """
 
 from collections.abc import Mapping
@@ -107,5 +107,5 @@ def _results(sites: Sites, made: list[rows.Row], origin: Mapping[str, object]) -
         {"nutrient": Table(COLUMNS, made, sites.geometry[kept])},
         summary,
         dict(origin),
-        said if left_out else [],
+        [*sites.remarks, *(said if left_out else [])],
     )

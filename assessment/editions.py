@@ -47,6 +47,14 @@ class Greenspace:
 
 
 @dataclass(frozen=True)
+class NullLoad:
+    """Where a wastewater load is null; elsewhere what is missing counts as 0."""
+
+    without_rates: bool
+    without_concentration: bool
+
+
+@dataclass(frozen=True)
 class Edition:
     name: str
     date: str
@@ -59,6 +67,8 @@ class Edition:
     package_plant: PackagePlant
     suds: Suds
     greenspace: Greenspace
+    null_load: NullLoad
+    keep_package_outside: bool
 
     def as_data(self) -> dict[str, Any]:
         return asdict(self)
@@ -109,6 +119,9 @@ def _value(kind: Any, value: Any, where: str) -> Any:
         return _filled(kind, value, where)
     if kind is str and isinstance(value, str | date):
         return str(value)
+    if kind is bool and isinstance(value, bool):
+        return value
     if kind in (int, float) and type(value) in (int, kind) and 0 <= value < math.inf:
         return kind(value)
-    raise BadInput(f"{where} is {value!r}, not {'a text' if kind is str else 'a number from 0 on'}")
+    wanted = {str: "a text", bool: "true or false"}.get(kind, "a number from 0 on")
+    raise BadInput(f"{where} is {value!r}, not {wanted}")

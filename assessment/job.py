@@ -7,7 +7,8 @@ from pathlib import Path
 from assessment.assess import assess
 from assessment.bundle.bundle import Bundle
 from assessment.chunks import Chunks
-from assessment.intake.accept import gcn_sites, nutrient_sites
+from assessment.intake.reader import Reader
+from assessment.intake.upload import gcn_sites, nutrient_sites, survey
 from assessment.output.deliver import deliver
 from assessment.progress import Progress, silent
 from assessment.provenance import hash_of
@@ -23,6 +24,8 @@ class Inputs:
 
     sites: Path
     ponds: Path | None = None
+    layer: str | None = None
+    """Which layer of the file holds the sites, where it has several."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,9 @@ class Done:
     """Name -> key in the store; output.json among them."""
 
 
-def read_sites(job: JobSpec, inputs: Inputs) -> Sites:
-    return (nutrient_sites if job.assessment == "nutrient" else gcn_sites)(inputs.sites)
+def read_sites(job: JobSpec, inputs: Inputs, reader: Reader | None = None) -> Sites:
+    read = nutrient_sites if job.assessment == "nutrient" else gcn_sites
+    return read(inputs.sites, inputs.layer, reader)
 
 
 def carry_out(
@@ -54,16 +58,18 @@ def carry_out(
     *,
     progress: Progress = silent,
     chunks: Chunks | None = None,
+    reader: Reader | None = None,
 ) -> Done:
-    """`progress` is called with 0 to 1 and may raise to stop; stored `chunks` are reused."""
+    """`progress` is called with 0 to 1 and may raise to stop; stored `chunks` are reused.
+
+    `reader`: reads the inputs; without one, one of this process.
+    """
     progress(0.0, "reading the sites")
-    sites = read_sites(job, inputs)
+    sites = read_sites(job, inputs, reader)
     hashes = {"sites": hash_of(inputs.sites)}
     ponds = None
     if inputs.ponds is not None:
-        from assessment.gcn.ponds import survey  # noqa: PLC0415 - nutrient assessments need none of it
-
-        ponds, hashes["ponds"] = survey(inputs.ponds), hash_of(inputs.ponds)
+        ponds, hashes["ponds"] = survey(inputs.ponds, reader=reader), hash_of(inputs.ponds)
     results = assess(
         job,
         sites,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assessment.bundle.bundle import Bundle
-from assessment.formats.open import files_of
+from assessment.formats.detect import files_of
 from assessment.spec import JobSpec
 from switchyard import __version__
 

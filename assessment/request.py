@@ -1,6 +1,6 @@
 """A request as programs write it: the parameters of an action, or the body of a job message.
 
-The fields are those of the job message: assessment, edition, mode, input, bundle; and ponds and formats.
+The fields are those of the job message: assessment, edition, mode, input, bundle; and layer, ponds, formats.
 """
 
 import json
@@ -33,16 +33,18 @@ class Request:
     ponds: Given | None
     bundle: str | None
     formats: Sequence[str]
+    layer: str | None = None
 
 
 def parse(content: Mapping[str, Any]) -> Request:
-    """A request from its JSON; whatever is wrong with it is a BadInput that says what."""
+    """A request from its JSON; BadInput with the reason where it is invalid."""
     return Request(
         job=job_spec(content.get("assessment", "nutrient"), content.get("mode"), content.get("edition")),
         sites=_given(content.get("input"), "input"),
         ponds=_given(content.get("ponds"), "ponds"),
         bundle=_text(content, "bundle"),
         formats=formats_of(_names(content.get("formats", ["csv"]))),
+        layer=_text(content, "layer"),
     )
 
 

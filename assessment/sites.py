@@ -1,7 +1,7 @@
 """The sites of one assessment, vetted: what the calculations take and nothing else."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -35,6 +35,10 @@ class Sites:
     source: tuple[str | None, ...]
     dwellings: tuple[int, ...]
     geometry: Geometries
+    notes: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """What was done to a boundary when it was read, by RLB_ID; becomes a warning of its row."""
+    remarks: tuple[str, ...] = ()
+    """About the whole file; become warnings of the result."""
 
     def __len__(self) -> int:
         return len(self.geometry)
@@ -63,4 +67,10 @@ class Sites:
             source=self.source[cut],
             dwellings=self.dwellings[cut],
             geometry=self.geometry[cut],
+            notes={number: self.notes[number] for number in self.number[cut] if number in self.notes},
+            remarks=self.remarks,
         )
+
+    def notes_of(self, k: int) -> list[str]:
+        """Of the site at position `k`."""
+        return list(self.notes.get(self.number[k], ()))

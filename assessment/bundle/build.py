@@ -21,7 +21,7 @@ from assessment.bundle.schema import LAYERS, ON_GRID, TABLES, find_column, layer
 from assessment.bundle.sources import Sources
 from assessment.bundle.spool import Spool
 from assessment.formats.crs import is_grid
-from assessment.formats.open import open_source
+from assessment.formats.layers import LayerSource
 from assessment.formats.tables import read_table
 from switchyard import __version__
 from switchyard.errors import BadInput
@@ -35,6 +35,7 @@ def build(sources: Sources, home: Path, say: Say) -> Manifest:
         raise BadInput("no layer to build a bundle from")
     home.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=versions.BUILDING, dir=home))
+    work.chmod(0o755)  # a worker may run as another user than the one who builds
     try:
         made = _build_in(work, sources, _previous(home), say)
         (work / manifest.FILE).write_text(made.as_json())
@@ -84,7 +85,7 @@ def _version(files: Mapping[str, str]) -> str:
 def _layer(
     work: Path, name: str, path: Path, inner: str | None, say: Say
 ) -> tuple[LayerEntry, Layer, list[Finding]]:
-    source = open_source(path, inner)
+    source = LayerSource(path, inner)
     if source.crs is None or not is_grid(source.crs):
         raise BadInput(
             f"{name}: the coordinate system is {source.crs or 'not declared'}; EPSG:27700 is needed"

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from switchyard.errors import BadInput
+from switchyard.errors import ConfigError
 
 FORMAT = 1
 FILE = "manifest.json"
@@ -52,15 +52,15 @@ class Manifest:
 
 
 def read(folder: Path) -> Manifest:
-    """The manifest in a folder; BadInput if there is none that can be read."""
+    """The manifest in a folder; ConfigError if there is none that can be read."""
     path = folder / FILE
     try:
         data = json.loads(path.read_text())
         return _manifest(data)
     except FileNotFoundError as error:
-        raise BadInput(f"{folder} does not contain a reference bundle") from error
+        raise ConfigError(f"{folder} does not contain a reference bundle") from error
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise BadInput(f"{path} cannot be read: {error}") from error
+        raise ConfigError(f"{path} cannot be read: {error}") from error
 
 
 def _manifest(data: dict[str, Any]) -> Manifest:

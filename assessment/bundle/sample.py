@@ -10,8 +10,8 @@ import numpy as np
 import shapely
 
 from assessment.arrays import Floats, Geometries
+from assessment.bundle import parcels
 from assessment.bundle import region as regions
-from assessment.bundle import scale
 from assessment.bundle.build import build
 from assessment.bundle.region import BROOKS, COUNCILS, HIGH, SOUTH, TOWNS, WEST, WIDE, Region
 from assessment.bundle.sources import in_folder
@@ -67,8 +67,8 @@ def _catchments(made: Region) -> Geometries:
 def _parcels(made: Region, seed: int) -> Table:
     """Fields by what is near: houses in towns, woods here and there, pasture along the rivers."""
     across, up = round(WIDE / SIDE), round(HIGH / SIDE)
-    ground = scale.Ground(max(across, up) ** 2, WEST, SOUTH, SIDE, seed)
-    polygons = np.concatenate([band for band, _, _ in scale.bands(ground)])
+    ground = parcels.Ground(max(across, up) ** 2, WEST, SOUTH, SIDE, seed)
+    polygons = np.concatenate([band for band, _, _ in parcels.bands(ground)])
     polygons = polygons[shapely.intersects(polygons, regions.frame())]
     middles = shapely.centroid(polygons)
     uses = _land_use(made, middles, np.random.default_rng(seed + 1))

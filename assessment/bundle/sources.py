@@ -6,10 +6,10 @@ from pathlib import Path
 
 from assessment.bundle.schema import LAYERS, TABLES
 from assessment.formats import sqlite
-from assessment.formats.open import SQLITE
+from assessment.formats.detect import SQLITE
 from switchyard.errors import BadInput
 
-ENDINGS = (".gpkg", ".parquet", ".geoparquet", ".shp", ".zip", ".geojson", ".json")
+ENDINGS = (".gpkg", ".parquet", ".geoparquet", ".shp", ".zip", ".geojson", ".json", ".fgb", ".gml")
 SQLITE_ENDINGS = (".gpkg", ".sqlite", ".db", ".sqlite3")
 TABLE_ENDINGS = (".csv", *SQLITE_ENDINGS)
 

@@ -14,7 +14,7 @@ from assessment.bundle.lookups import code_of, number_of, text_of
 from assessment.bundle.pieces import pieces
 from assessment.bundle.schema import Kind
 from assessment.bundle.text import pack
-from assessment.formats.source import Batch
+from assessment.formats.layers import Batch
 
 
 @dataclass

@@ -1,6 +1,6 @@
-"""Versions of a bundle side by side: one folder each, a `current` file that names one; two are kept.
+"""Versions of a bundle side by side: one folder each, a `current` file that names one; two are retained.
 
-A version is built in a folder of its own and only then named; whoever has an older one open keeps its files.
+A version is built in its own folder and only then named; readers of an older one still have its files open.
 """
 
 import os

@@ -43,7 +43,7 @@ def _end_of_line() -> None:
 )
 @as_json
 def build(*, folder: Path, sources: Path | None, sets: tuple[str, ...], as_json: bool) -> None:
-    """Build a new version in FOLDER and make it current; the last two versions are kept.
+    """Build a new version in FOLDER and make it current; the last two versions are retained.
 
     SOURCES is a folder with a file named after each layer and table (GeoPackage, shapefile, GeoParquet,
     GeoJSON; CSV or SQLite for tables), or with a GeoPackage that has them inside. Exits 65 if the quality
@@ -137,21 +137,3 @@ def sample(*, folder: Path, seed: int) -> None:
     write(folder, seed, _say)
     _end_of_line()
     print(f"sample region in {folder}: bundle/, sources/, sites.geojson, newt_sites.geojson, ponds.geojson")
-
-
-@bundle.command(short_help="Write a large synthetic layer, for benchmarks.")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--parcels", type=click.IntRange(1), default=5_459_418, show_default=True, help="How many.")
-@click.option(
-    "--seed", type=int, default=6, show_default=True, help="A different number gives different parcels."
-)
-def scale(*, file: Path, parcels: int, seed: int) -> None:
-    """Write a synthetic coefficient layer of production size to FILE as GeoParquet, for benchmarks.
-
-    \b
-    Example: assessment bundle scale parcels.parquet
-    """
-    from assessment.bundle.scale import Ground, write  # noqa: PLC0415
-
-    write(file, Ground(parcels=parcels, seed=seed))
-    print(f"{parcels:,} parcels in {file}")

@@ -21,6 +21,7 @@ from switchyard.errors import BadInput, ConfigError
 @click.option("-a", "--assessment", help="nutrient (the default) or gcn.")
 @click.option("-m", "--mode", help="default or compatible.")
 @click.option("-e", "--edition", help="A, B or C, or FILE.toml with a custom edition.")
+@click.option("--layer", help="Which layer of FILE holds the sites, where it has several.")
 @click.option("--ponds", help="For gcn: a survey of ponds.")
 @click.option(
     "-o",
@@ -34,6 +35,12 @@ from switchyard.errors import BadInput, ConfigError
     "-f", "--format", "formats", multiple=True, help="csv, gpkg, parquet, geojson or all; repeatable."
 )
 @click.option("--report/--no-report", default=True, help="Write report.html as well.")
+@click.option(
+    "--allow-url",
+    multiple=True,
+    envvar="SWITCHYARD_ALLOW_URL",
+    help="A prefix of URLs that a request may name, besides the store's; repeatable.",
+)
 @click.option("--store", envvar="SWITCHYARD_STORE", help="The store that keys are looked up in.")
 @click.option(
     "--resume", is_flag=True, help="Store interim results beside the output, and reuse existing ones."
@@ -42,7 +49,7 @@ from switchyard.errors import BadInput, ConfigError
 @config_file
 @as_json
 def run(*, config: str | None, quiet: bool, as_json: bool, **said: Any) -> None:
-    """Assess the sites in FILE: a zipped shapefile, GeoPackage, GeoJSON or GeoParquet.
+    """Assess the sites in FILE: a zipped shapefile, GeoPackage, GeoJSON, GeoParquet, FlatGeobuf, KML or GML.
 
     FILE is a path, a URL, or a key in the store. Without it the request in $SWITCHYARD_INPUT is used.
     Exits 65 with one message if the input is invalid.
@@ -50,6 +57,9 @@ def run(*, config: str | None, quiet: bool, as_json: bool, **said: Any) -> None:
     \b
     Example: assessment run sites.zip --bundle reference -o results -f csv -f gpkg
     """
+    from assessment.intake.reader import shared_reader  # noqa: PLC0415 - only a run reads files
+
+    shared_reader().start()  # it imports GDAL beside our own imports
     # these import numpy and shapely, which --help does not need
     from assessment.cli.summary import summary  # noqa: PLC0415
     from assessment.cli.task import Words, task  # noqa: PLC0415
@@ -66,7 +76,7 @@ def run(*, config: str | None, quiet: bool, as_json: bool, **said: Any) -> None:
 def _configured_store(config: str | None) -> str | None:
     if config is None:
         return None
-    from switchyard.config import load  # noqa: PLC0415 - only where a configuration is given
+    from switchyard.config.load import load  # noqa: PLC0415 - only where a configuration is given
 
     return load(Path(config)).store
 

@@ -8,6 +8,7 @@ from typing import Any
 from assessment import request as requests
 from assessment.bundle.bundle import open_bundle
 from assessment.checkpoints import StoreChunks
+from assessment.cli.allowed import Allowed
 from assessment.intake.fetch import fetched
 from assessment.job import Done, Inputs, Target, carry_out
 from assessment.output.formats import formats_of
@@ -29,6 +30,8 @@ class Words:
     mode: str | None
     edition: str | None
     ponds: str | None
+    layer: str | None
+    allow_url: tuple[str, ...]
     out: str
     formats: tuple[str, ...]
     report: bool
@@ -39,6 +42,9 @@ class Words:
 
 def task(words: Words, progress: Progress, stack: ExitStack) -> Done:
     request = _request(words)
+    allowed = Allowed((*words.allow_url, *([words.store] if words.store else [])))
+    if words.request is not None:
+        allowed.check(words.request, request)
     if request.bundle is None:
         raise ConfigError("no reference bundle: give --bundle or set SWITCHYARD_BUNDLE")
     bundle = open_bundle(request.bundle)
@@ -48,6 +54,7 @@ def task(words: Words, progress: Progress, stack: ExitStack) -> Done:
     inputs = Inputs(
         sites=_local(words.file, request.sites, store, stack),
         ponds=_local(words.ponds, request.ponds, store, stack) if words.ponds or request.ponds else None,
+        layer=words.layer or request.layer,
     )
     return carry_out(
         request.job,

@@ -1,93 +1,122 @@
-"""Untrusted zipped shapefiles: names, sizes and contents are checked before anything is unpacked.
-
-Nothing is ever written to disk under a name from the archive. Sizes in the directory are not trusted: reading
-stops at the limit whatever they say.
-"""
+"""Untrusted zips: names, methods and sizes are checked before GDAL reads in them; nothing is unpacked."""
 
 import stat
 import zipfile
-import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from assessment.formats.detect import CONVERT, other
 from switchyard.errors import BadInput
 
 LIMIT = 512 * 2**20
 RATIO = 200
 RATIO_FROM = 16 * 2**20
+MOST_ENTRIES = 1000
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-WANTED = ("shp", "dbf", "prj", "cpg")
+ENDINGS = (".shp", ".gpkg", ".geojson", ".json", ".fgb", ".kml", ".gml", ".tab", ".mif")
+_END = b"PK\x05\x06"
+_OTHERS = {"xl/workbook.xml": "an Excel workbook", "content.xml": "an OpenDocument file"}
 
 
-def members(path: Path, limit: int = LIMIT) -> Mapping[str, memoryview]:
-    """The parts of the one shapefile in a zip, by extension."""
+def inside(path: Path, limit: int = LIMIT) -> str:
+    """The name of the one vector file, or File Geodatabase, in a zip."""
+    _count(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            return _read(archive, _shapefile(_vetted(archive)), limit)
-    except (zipfile.BadZipFile, EOFError, zlib.error, OSError, ValueError, OverflowError) as error:
+            entries = _vetted(archive.infolist(), limit)
+    except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError) as error:
         raise BadInput(f"the zip is damaged or cut short: {error}") from error
-    except NotImplementedError as error:
-        raise BadInput(f"the zip cannot be read: {error}") from error
+    names = [PurePosixPath(entry.filename) for entry in entries]
+    found = [str(name) for name in names if name.suffix.lower() in ENDINGS] + _geodatabases(names)
+    if not found:
+        raise _nothing(path, names)
+    if len(found) > 1:
+        shown = ", ".join(sorted(found)[:5])
+        raise BadInput(f"the zip contains {len(found)} vector files ({shown}); exactly one is needed")
+    if len(PurePosixPath(found[0]).parts) > 2:
+        raise BadInput(f"the vector file is more than one folder deep in the zip: {found[0]}")
+    _edits(found[0], names)
+    return found[0]
 
 
-def _vetted(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+def entries_beside(path: Path, name: str) -> Mapping[str, bytes]:
+    """The other parts of a zipped shapefile, by extension; the first bytes of each."""
+    stem = PurePosixPath(name)
+    found = {}
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.infolist():
+            own = PurePosixPath(entry.filename)
+            if own.parent == stem.parent and own.stem.lower() == stem.stem.lower():
+                with archive.open(entry) as file:
+                    found[own.suffix.lower().removeprefix(".")] = file.read(4096)
+    return found
+
+
+def _count(path: Path) -> None:
+    """The directory is only read where it is short: a zip may have a hundred thousand entries."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 2**16 - 22))
+        tail = file.read()
+    at = tail.rfind(_END)
+    if at < 0 or len(tail) < at + 12:
+        raise BadInput("the zip is damaged or cut short: it has no directory")
+    entries = int.from_bytes(tail[at + 10 : at + 12], "little")
+    if entries > MOST_ENTRIES:
+        raise BadInput(f"the zip has more than {MOST_ENTRIES:,} entries")
+
+
+def _vetted(entries: Sequence[zipfile.ZipInfo], limit: int) -> list[zipfile.ZipInfo]:
     """The relevant entries; one that tries to leave the archive invalidates it."""
-    entries = []
-    for entry in archive.infolist():
+    for entry in entries:
         name = entry.filename
-        path = PurePosixPath(name)
-        if "\\" in entry.orig_filename or "\0" in entry.orig_filename or ":" in name or path.is_absolute():
-            raise BadInput(
-                f"the zip has an entry with an absolute or strange path: {entry.orig_filename[:80]!r}"
-            )
-        if ".." in path.parts:
+        if PurePosixPath(name).is_absolute() or "\0" in entry.orig_filename or name[1:3] in (":/", ":\\"):
+            raise BadInput(f"the zip has an entry with an absolute or strange path: {name[:80]!r}")
+        if ".." in PurePosixPath(name.replace("\\", "/")).parts:
             raise BadInput(f"the zip has an entry with '..' in its path: {name[:80]!r}")
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise BadInput(f"the zip has a symbolic link: {name[:80]!r}")
-        if name.endswith("/") or path.parts[:1] == ("__MACOSX",) or path.name.startswith("._"):
-            continue
+    ours = [entry for entry in entries if _is_ours(entry)]
+    for entry in ours:
         if entry.flag_bits & 0x1:
             raise BadInput("the zip is encrypted")
         if entry.compress_type not in METHODS:
-            raise BadInput(f"the zip packs {name[:80]!r} with a method other than deflate")
-        entries.append(entry)
-    return entries
-
-
-def _shapefile(entries: list[zipfile.ZipInfo]) -> dict[str, zipfile.ZipInfo]:
-    shapes = [entry for entry in entries if PurePosixPath(entry.filename).suffix.lower() == ".shp"]
-    if len(shapes) != 1:
-        found = "no" if not shapes else str(len(shapes))
-        raise BadInput(f"the zip contains {found} shapefiles; exactly one is needed")
-    path = PurePosixPath(shapes[0].filename)
-    if len(path.parts) > 2:
-        raise BadInput(f"the shapefile is more than one folder deep in the zip: {path}")
-    parts: dict[str, zipfile.ZipInfo] = {}
-    for entry in entries:
-        own = PurePosixPath(entry.filename)
-        extension = own.suffix.lower().removeprefix(".")
-        if own.parent == path.parent and own.stem.lower() == path.stem.lower() and extension in WANTED:
-            if extension in parts:
-                raise BadInput(f"the zip has two .{extension} files for one shapefile")
-            parts[extension] = entry
-    return parts
-
-
-def _read(
-    archive: zipfile.ZipFile, parts: Mapping[str, zipfile.ZipInfo], limit: int
-) -> Mapping[str, memoryview]:
-    contents: dict[str, memoryview] = {}
-    left = limit
-    for extension, entry in parts.items():
-        if entry.file_size > left:
-            raise BadInput(f"the zip unpacks to more than {limit // 2**20} MiB")
-        allowed = min(left, max(RATIO_FROM, RATIO * entry.compress_size))
-        with archive.open(entry) as file:
-            content = file.read(allowed + 1)
-        if len(content) > allowed:
+            raise BadInput(f"the zip packs {entry.filename[:80]!r} with a method other than deflate")
+        if entry.file_size > max(RATIO_FROM, RATIO * entry.compress_size):
             raise BadInput(
                 f"the zip looks like a bomb: {entry.filename[:80]!r} unpacks out of all proportion"
             )
-        left -= len(content)
-        contents[extension] = memoryview(content)
-    return contents
+    if sum(entry.file_size for entry in ours) > limit:
+        raise BadInput(f"the zip unpacks to more than {limit // 2**20} MiB")
+    return ours
+
+
+def _is_ours(entry: zipfile.ZipInfo) -> bool:
+    path = PurePosixPath(entry.filename)
+    return not (
+        entry.is_dir() or path.parts[:1] == ("__MACOSX",) or path.name.startswith("._") or not path.parts
+    )
+
+
+def _geodatabases(names: Sequence[PurePosixPath]) -> list[str]:
+    tables = [name for name in names if name.suffix.lower() == ".gdbtable"]
+    return sorted({str(name.parent) for name in tables if name.parent.suffix.lower() == ".gdb"})
+
+
+def _nothing(path: Path, names: Sequence[PurePosixPath]) -> BadInput:
+    for name in names:
+        if str(name) in _OTHERS:
+            return other(path.name, _OTHERS[str(name)], f"it has no boundaries: {CONVERT}")
+    if any(name.suffix.lower() == ".zip" for name in names):
+        return BadInput("the zip contains another zip; unpack the inner one and send that")
+    if any(name.suffix.lower() == ".parquet" for name in names):
+        return BadInput("the zip contains GeoParquet; send the file itself")
+    return BadInput(
+        "the zip contains no vector file; one of .shp, .gpkg, .geojson, .fgb, .kml, .gdb is needed"
+    )
+
+
+def _edits(name: str, names: Sequence[PurePosixPath]) -> None:
+    if any(str(other_name) == f"{name}-wal" for other_name in names):
+        raise BadInput(
+            f"the zip has {name}-wal, edits that are not in {name} yet: close it in the GIS, then zip it"
+        )

@@ -13,15 +13,12 @@ from switchyard.errors import BadInput
 
 GRID = "EPSG:27700"
 _GRID_CODES = re.compile(r"(?i)^(epsg|urn:ogc:def:crs:epsg:[^:]*)[:/]+27700$")
-_GRID_WKT = ("British_National_Grid", "-100000", "400000", "0.9996012717", "49")
 
 
 def is_grid(crs: str) -> bool:
     """Whether coordinates in `crs` are British National Grid metres."""
     text = crs.strip()
     if _GRID_CODES.match(text):
-        return True
-    if text.startswith("PROJCS[") and all(part in text for part in _GRID_WKT):
         return True
     system = _system(text)
     return bool(system.to_epsg(min_confidence=60) == 27700 or _horizontal(system) == 27700)
@@ -30,6 +27,13 @@ def is_grid(crs: str) -> bool:
 def to_grid(geometries: Geometries, crs: str) -> Geometries:
     """Geometries in `crs` transformed to EPSG:27700."""
     return geometries if is_grid(crs) else _moved(geometries, crs)
+
+
+def name_of(crs: str) -> str:
+    """A short name for messages."""
+    system = _system(crs)
+    code = system.to_epsg()
+    return f"EPSG:{code}" if code else str(system.name)[:60]
 
 
 def to_lonlat(geometries: Geometries) -> Geometries:
@@ -55,6 +59,8 @@ def grid_projjson() -> dict[str, Any]:
 def _system(crs: str) -> Any:
     import pyproj  # noqa: PLC0415 - most inputs are on the grid and never need it
 
+    if crs.lstrip().startswith("+") or "nadgrids" in crs.casefold():
+        raise BadInput(f"the coordinate system {crs[:80]!r} is not accepted; use an EPSG code or WKT")
     try:
         return pyproj.CRS.from_user_input(crs)
     except pyproj.exceptions.CRSError as error:

@@ -1,117 +1,123 @@
-"""GeoParquet with WKB geometry. pyarrow is imported when the first such file comes.
-
-A small file may stand for much: pages are packed, and one value in the file can be the value of every row.
-So texts and geometries are read as the dictionaries that they are stored as, and spelled out a portion at a
-time; what is nested or has a fixed width cannot be read so, and is left out where it could be large.
-"""
+"""GeoParquet, with geometry as WKB or native (GeoArrow); pyarrow is imported with the first file."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assessment.formats import wkb
-from assessment.formats.source import BATCH, Batch
+from assessment.arrays import Geometries
 from switchyard.errors import BadInput
 
 if TYPE_CHECKING:
     import pyarrow
 
 DEFAULT_CRS = "OGC:CRS84"
-PORTION = 64 * 2**20
-"""Bytes of texts and geometries that are spelled out at once, or one feature."""
-WIDEST = 64
-"""Bytes of a value whose width is fixed: a uuid or a decimal, not a text."""
+MOST_COLUMNS = 2000
 
 
 class GeoParquet:
+    """An open file; every problem is a BadInput that says what and where."""
+
     def __init__(self, path: Path, limit: int | None = None) -> None:
         import pyarrow  # noqa: PLC0415 - costs a tenth of a second that other formats need not pay
         import pyarrow.parquet  # noqa: PLC0415
 
         self._errors = (pyarrow.ArrowException, OSError)
-        self._limit = limit
         try:
-            file = pyarrow.parquet.ParquetFile(path)
-            schema = file.schema_arrow
-            self._geometry, about = _geometry_column(schema.metadata, path)
-            if schema.names.count(self._geometry) != 1:
-                raise BadInput(
-                    f"{path.name}: there is not exactly one column {self._geometry[:80]!r} of geometry"
-                )
-            if not _varies(schema.field(self._geometry).type):
-                raise BadInput(f"{path.name}: the column {self._geometry[:80]!r} does not contain WKB")
-            once = [field for field in schema if schema.names.count(field.name) == 1]
-            texts = [field.name for field in once if _varies(field.type)]
-            self._file = pyarrow.parquet.ParquetFile(path, metadata=file.metadata, read_dictionary=texts)
+            self._file = pyarrow.parquet.ParquetFile(path)
+            schema = self._file.schema_arrow
         except self._errors as error:
             raise BadInput(f"{path.name} is not a valid Parquet file: {_said(error)}") from error
-        self._taken(sum(file.metadata.row_group(k).total_byte_size for k in range(file.num_row_groups)))
+        if len(schema) > MOST_COLUMNS:
+            raise BadInput(f"{path.name} has {len(schema):,} columns; at most {MOST_COLUMNS:,} are accepted")
+        groups = self._file.metadata
+        unpacked = sum(groups.row_group(k).total_byte_size for k in range(groups.num_row_groups))
+        if limit is not None and unpacked > limit:
+            raise BadInput(f"the Parquet unpacks to more than {limit // 2**20} MiB")
+        self._name, about = _geometry_column(schema.metadata, path)
+        self._encoding = str(about.get("encoding"))
+        times = Counter(schema.names)
+        if times[self._name] != 1:
+            raise BadInput(f"{path.name}: there is not exactly one column {self._name[:80]!r} of geometry")
         self.crs: str | None = _crs(about)
         self.fields: Sequence[str] = [
-            field.name
-            for field in once
-            if field.name != self._geometry and (_varies(field.type) or _is_narrow(field.type))
+            field.name for field in schema if times[field.name] == 1 and _is_plain(field, self._name)
         ]
+        self.rows = groups.num_rows
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
-        first, unpacked = 1, 0
+    def batches(self, columns: Sequence[str], size: int) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+        """(geometry, columns) of so many features at a time."""
+        first = 1
         try:
-            for batch in self._file.iter_batches(BATCH, columns=[self._geometry, *columns]):
-                for part, size in _portions(batch):
-                    unpacked += size
-                    self._taken(unpacked)
-                    contents = part.column(self._geometry).dictionary_decode().to_numpy(zero_copy_only=False)
-                    yield Batch(wkb.read(contents, first), {c: _values(part.column(c)) for c in columns})
-                    first += part.num_rows
+            for batch in self._file.iter_batches(size, columns=[self._name, *columns], use_threads=False):
+                geometry = _geometry(batch.column(self._name), self._encoding)
+                yield geometry, {column: values(batch.column(column)) for column in columns}
+                first += batch.num_rows
         except self._errors as error:
+            if isinstance(error, MemoryError):
+                raise
             raise BadInput(f"the Parquet is damaged after feature {first - 1}: {_said(error)}") from error
 
-    def _taken(self, size: int) -> None:
-        if self._limit is not None and size > self._limit:
-            raise BadInput(f"the Parquet unpacks to more than {self._limit // 2**20} MiB")
 
-
-def _varies(kind: "pyarrow.DataType") -> bool:
-    """Texts and bytes of any length, which a file can hold once for many rows."""
+def _is_plain(field: "pyarrow.Field", geometry: str) -> bool:
+    """Scalars: what is nested is no attribute of a site."""
     from pyarrow import types  # noqa: PLC0415
 
-    texts = (types.is_string, types.is_large_string, types.is_string_view)
-    raw = (types.is_binary, types.is_large_binary, types.is_binary_view)
-    return any(is_so(kind) for is_so in (*texts, *raw))
+    return field.name != geometry and not types.is_nested(field.type)
 
 
-def _is_narrow(kind: "pyarrow.DataType") -> bool:
-    """Whatever takes a few bytes a row, or is a dictionary in the file's own words."""
+def _geometry(column: "pyarrow.Array", encoding: str) -> Any:
     from pyarrow import types  # noqa: PLC0415
 
-    if types.is_dictionary(kind):
-        return _varies(kind.value_type) or _is_narrow(kind.value_type)
-    if types.is_fixed_size_binary(kind):
-        return bool(kind.byte_width <= WIDEST)
-    return any(is_so(kind) for is_so in (types.is_primitive, types.is_decimal, types.is_null))
+    storage = getattr(column, "storage", column)
+    if types.is_dictionary(storage.type):
+        storage = storage.dictionary_decode()
+    if encoding == "WKB":
+        if not any(is_so(storage.type) for is_so in _bytes()):
+            raise BadInput(f"the column of geometry holds {storage.type}, not WKB")
+        return storage.to_numpy(zero_copy_only=False)
+    return _native(storage, encoding)
 
 
-def _portions(batch: "pyarrow.RecordBatch") -> Iterator[tuple["pyarrow.RecordBatch", int]]:
-    """Slices that can be spelled out, and how long each is then."""
-    ends = np.cumsum(sum((_lengths(column) for column in batch.columns), np.zeros(batch.num_rows, np.int64)))
-    start, done = 0, 0
-    while start < batch.num_rows:
-        stop = max(start + 1, int(np.searchsorted(ends, done + PORTION, "right")))
-        yield batch.slice(start, stop - start), int(ends[stop - 1]) - done
-        start, done = stop, int(ends[stop - 1])
+def _bytes() -> Sequence[Any]:
+    from pyarrow import types  # noqa: PLC0415
+
+    return (types.is_binary, types.is_large_binary, types.is_binary_view, types.is_fixed_size_binary)
 
 
-def _lengths(column: "pyarrow.Array") -> Any:
-    """Bytes of each value of a column that is read as a dictionary; others are narrow."""
-    from pyarrow import compute, types  # noqa: PLC0415
+def _native(column: "pyarrow.Array", encoding: str) -> Geometries:
+    """Nested lists of coordinates, as arrays of offsets."""
+    import shapely  # noqa: PLC0415
 
-    if not (types.is_dictionary(column.type) and _varies(column.type.value_type)):
-        return 0
-    lengths = compute.binary_length(column.dictionary).take(column.indices)
-    return lengths.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    depth = {"polygon": 2, "multipolygon": 3}.get(encoding)
+    if depth is None:
+        raise BadInput(
+            f"the geometry encoding {encoding!r} is not supported; use WKB, polygon or multipolygon"
+        )
+    offsets, inner, missing = [], column, column.is_null().to_numpy(zero_copy_only=False)
+    for _ in range(depth):
+        offsets.append(inner.offsets.to_numpy().astype(np.int64))
+        inner = inner.values
+    coords = np.column_stack([inner.field(axis).to_numpy() for axis in ("x", "y")])
+    kind = shapely.GeometryType.POLYGON if depth == 2 else shapely.GeometryType.MULTIPOLYGON
+    made = shapely.from_ragged_array(kind, coords, tuple(reversed(offsets)))
+    made[missing] = None
+    return np.asarray(made, dtype=object)
+
+
+def values(column: Any) -> Any:
+    """Python values; a column of floats as the array that it is, for a layer has millions of them."""
+    from pyarrow import types  # noqa: PLC0415
+
+    column = getattr(column, "storage", column)
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if str(column.type) == "double" and not column.null_count:
+        return column.to_numpy(zero_copy_only=False)
+    return column.to_pylist()
 
 
 def _geometry_column(metadata: Mapping[bytes, bytes] | None, path: Path) -> tuple[str, Mapping[str, Any]]:
@@ -121,10 +127,6 @@ def _geometry_column(metadata: Mapping[bytes, bytes] | None, path: Path) -> tupl
         about = dict(geo["columns"][name])
     except (KeyError, TypeError, ValueError) as error:
         raise BadInput(f"{path.name} is Parquet but not GeoParquet: it has no geo metadata") from error
-    if about.get("encoding") != "WKB":
-        raise BadInput(
-            f"{path.name}: the geometry encoding {about.get('encoding')!r} is not supported; use WKB"
-        )
     return str(name), about
 
 
@@ -145,17 +147,4 @@ def _crs(about: Mapping[str, Any]) -> str | None:
 
 def _said(error: Exception) -> str:
     """In one line, as all our messages."""
-    return " ".join(str(error).split())
-
-
-def _values(column: Any) -> Sequence[Any]:
-    """Python values; a column of floats as the array that it is, for a layer has millions of them."""
-    from pyarrow import types  # noqa: PLC0415
-
-    if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if str(column.type) == "double" and not column.null_count:
-        numbers: Sequence[Any] = column.to_numpy()
-        return numbers
-    values: Sequence[Any] = column.to_pylist()
-    return values
+    return " ".join(str(error).split())[:300]

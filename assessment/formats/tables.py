@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from assessment.formats import sqlite
-from assessment.formats.open import SQLITE
+from assessment.formats.detect import SQLITE
 from switchyard.errors import BadInput
 
 

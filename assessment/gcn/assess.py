@@ -30,7 +30,7 @@ def assess_gcn(
     progress: Callable[[float, str], None],
 ) -> Results:
     progress(0.0, "sites and their surroundings")
-    place = ground(sites.geometry)
+    place = ground(sites.geometry, job.mode)
     progress(0.2, "risk zones")
     found_zones = zones.clipped(bundle.layer("gcn_risk_zones"), place.buffer)
     progress(0.4, "ponds")
@@ -45,7 +45,7 @@ def assess_gcn(
     progress(1.0, "done")
     shapes = {"buffer": place.buffer, **found_zones}
     drawn = {name: np.array([shape], dtype=object) for name, shape in shapes.items()}
-    results = _results(sites, found, counted, _warnings(survey, ponds, worst), origin)
+    results = _results(sites, found, counted, [*sites.remarks, *_warnings(survey, ponds, worst)], origin)
     return replace(results, shapes={**drawn, "ponds": ponds.geometry})
 
 
@@ -70,7 +70,7 @@ def _results(
 ) -> Results:
     shapes = np.empty(len(found), dtype=object)
     shapes[:] = [part.ground for part in found]
-    habitat = [{**row, "warnings": list(said)} for row in impact.habitat_rows(sites, found)]
+    habitat = [{**row, "warnings": [*row["warnings"], *said]} for row in impact.habitat_rows(sites, found)]
     summary = {
         "habitat": [{k: row[k] for k in ("RLB_ID", "Area", "RZ", "Shape_Area")} for row in habitat],
         "ponds": counted,

@@ -5,6 +5,7 @@ not: a vertex that is moved onto the grid bends the edge it lies on, and over a 
 square metre.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +13,11 @@ import shapely
 
 from assessment.arrays import Geometries
 from assessment.polygonal import only_polygons, snapped
+from assessment.spec import Mode
 
 REACH = 250.0
-SEGMENTS = 16
-"""Segments of a quarter circle."""
+SEGMENTS: Mapping[Mode, int] = {"compatible": 16, "default": 64}
+"""Segments of a quarter circle. 16 lose 0.16 % of a circle's area, 64 a hundredth of a per cent."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +30,15 @@ class Ground:
     ring: shapely.Geometry
 
 
-def reach(geometries: Geometries) -> shapely.Geometry:
+def reach(geometries: Geometries, mode: Mode) -> shapely.Geometry:
     """Everything within 250 m of any of them, in one piece where it meets."""
-    return only_polygons(shapely.union_all(shapely.buffer(geometries, REACH, quad_segs=SEGMENTS)))
+    return only_polygons(shapely.union_all(shapely.buffer(geometries, REACH, quad_segs=SEGMENTS[mode])))
 
 
-def ground(shapes: Geometries) -> Ground:
+def ground(shapes: Geometries, mode: Mode) -> Ground:
     sites = snapped(shapes)
     site = only_polygons(shapely.union_all(sites))
-    buffer = reach(shapes)
+    buffer = reach(shapes, mode)
     return Ground(sites, site, buffer, only_polygons(shapely.difference(buffer, site)))
 
 

@@ -35,7 +35,7 @@ def habitat(ground: Ground, zones: Mapping[str, shapely.Geometry], ponds: Ponds,
     if not len(ponds.geometry):
         return []
     around = ground.buffer if mode == "compatible" else ground.ring
-    near_ponds = reach(ponds.geometry)
+    near_ponds = reach(ponds.geometry, mode)
     by_zone = {name: _snapped(shapely.intersection(zone, near_ponds)) for name, zone in zones.items()}
     rows: list[tuple[int | None, shapely.Geometry]] = [*enumerate(ground.sites), (None, _snapped(around))]
     found = [
@@ -80,6 +80,7 @@ def habitat_rows(sites: Sites, found: list[Habitat]) -> list[dict[str, Any]]:
             "RLB_ID": None if part.site is None else sites.number[part.site],
             "id": None if part.site is None else sites.id[part.site],
             "Name": None if part.site is None else sites.name[part.site],
+            "warnings": [] if part.site is None else sites.notes_of(part.site),
         }
         for part in found
     ]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -10,58 +9,23 @@ import shapely
 
 from assessment.arrays import Bools, Geometries, distinct
 from assessment.bundle.layer import Layer
-from assessment.bundle.schema import find_column
-from assessment.formats.open import open_source
 from assessment.gcn.ground import Ground, boxes
-from assessment.intake import attributes, geometry
-from assessment.intake.accept import LIMIT, everything
 from assessment.polygonal import polygonal, snapped
-from switchyard.errors import BadInput
-
-STATES = ("P", "A", "NS")
-"""Newts present, absent, not surveyed."""
 
 Area = Literal["RLB", "Buffer"]
 
 
 @dataclass(frozen=True)
 class Ponds:
-    """Columns by pond. `area` is set once they have been sorted into sites and surroundings."""
+    """Columns by pond. `state`: newts present (P), absent (A), not surveyed (NS).
+
+    `area` is set once they have been sorted into sites and surroundings.
+    """
 
     geometry: Geometries
     state: tuple[str, ...]
     temporary: tuple[str, ...]
     area: tuple[Area, ...] = ()
-
-
-def survey(path: Path) -> Ponds:
-    """The ponds of a survey: PANS is needed, TmpImp is F where the file has no such column."""
-    source = open_source(path, limit=LIMIT)
-    state = find_column("PANS", source.fields)
-    temporary = find_column("TmpImp", source.fields)
-    if state is None:
-        raise BadInput("the survey of ponds has no attribute PANS")
-    shapes, read = everything(source, [name for name in (state, temporary) if name is not None])
-    return Ponds(
-        geometry.vetted(shapes, source.crs, lambda k: f"pond {k + 1}"),
-        _checked(read[state], "PANS", STATES, None),
-        _checked(read[temporary] if temporary else [None] * len(shapes), "TmpImp", ("T", "F"), "F"),
-    )
-
-
-def _checked(
-    values: Sequence[Any], column: str, allowed: tuple[str, ...], default: str | None
-) -> tuple[str, ...]:
-    clean = []
-    for k, value in enumerate(values):
-        text = attributes.text(
-            {True: "T", False: "F"}.get(value, value) if isinstance(value, bool) else value
-        )
-        text = text.upper() if text else default
-        if text not in allowed:
-            raise BadInput(f"pond {k + 1}: {column} is {value!r}; it must be one of {', '.join(allowed)}")
-        clean.append(text)
-    return tuple(clean)
 
 
 def national(layer: Layer, extent: shapely.Geometry) -> Ponds:

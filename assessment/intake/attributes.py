@@ -10,6 +10,12 @@ from switchyard.errors import BadInput
 NUTRIENT = ("id", "Name", "Dwel_Cat", "Source", "Dwellings")
 MAY_BE_NULL = {"Name"}
 MOST_DWELLINGS = 1_000_000
+MEANT = {
+    "Dwellings": ("dwell", "units", "homes", "houses"),
+    "Dwel_Cat": ("categ", "dwel_c"),
+    "Name": ("name",),
+}
+"""Parts of the names that files use instead."""
 
 
 def found(fields: Sequence[str]) -> dict[str, str]:
@@ -17,9 +23,22 @@ def found(fields: Sequence[str]) -> dict[str, str]:
     names = {column: find_column(column, fields) for column in NUTRIENT}
     missing = [column for column, name in names.items() if name is None]
     if missing:
-        known = ", ".join(fields[:20]) or "none"
-        raise BadInput(f"the attribute {', '.join(missing)} is missing; the file has {known}")
+        known = ", ".join(fields[:20]) or "none (a shapefile needs its .dbf)"
+        raise BadInput(
+            f"the attribute {', '.join(missing)} is missing{_guess(missing, fields)}; the file has {known}"
+        )
     return {column: name for column, name in names.items() if name is not None}
+
+
+def _guess(missing: Sequence[str], fields: Sequence[str]) -> str:
+    """A field of the file that is perhaps meant."""
+    said = [
+        f"rename {field.strip()!r} to {column}"
+        for column in missing
+        for field in fields
+        if any(word in field.casefold() for word in MEANT.get(column, ()))
+    ]
+    return f" (perhaps {', '.join(said[:3])})" if said else ""
 
 
 def label(ids: Sequence[Any], k: int) -> str:
@@ -44,6 +63,20 @@ def text(value: Any) -> str | None:
     characters = str(value).encode(errors="replace").decode()  # half of a surrogate pair is not a character
     cleaned = characters.replace("\0", "").strip()
     return cleaned or None
+
+
+def choices(
+    values: Sequence[Any], column: str, allowed: tuple[str, ...], default: str | None
+) -> tuple[str, ...]:
+    """One of a few words, in any case; of ponds."""
+    clean = []
+    for k, value in enumerate(values):
+        found = text({True: "T", False: "F"}[value] if isinstance(value, bool) else value)
+        found = found.upper() if found else default
+        if found not in allowed:
+            raise BadInput(f"pond {k + 1}: {column} is {value!r}; it must be one of {', '.join(allowed)}")
+        clean.append(found)
+    return tuple(clean)
 
 
 def dwellings(values: Sequence[Any], ids: Sequence[Any]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from assessment.intake.accept import LIMIT
+from assessment.intake.reader import LIMIT
 from assessment.request import Given
 from switchyard.errors import BadInput, StoreMissing
 from switchyard.store import Store, locate

@@ -1,44 +1,83 @@
 """Validates site boundaries one by one: valid polygons on the National Grid, with an area."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import shapely
 
 from assessment.arrays import Geometries
 from assessment.formats import crs as systems
-from assessment.polygonal import only_polygons, polygonal
+from assessment.polygonal import MULTIPOLYGON, POLYGON, polygonal
 from switchyard.errors import BadInput
 
 BOUNDS = (0.0, 0.0, 700_000.0, 1_300_000.0)
-KINDS = ("Polygon", "MultiPolygon")
+OFF = 5
+"""Metres by which a transformation without the Ordnance Survey's grid of shifts may be off."""
 
 Label = Callable[[int], str]
 
 
-def vetted(geometries: Geometries, crs: str | None, label: Label) -> Geometries:
-    """The geometries as valid 2D polygons in EPSG:27700; the first that cannot be is a BadInput naming it."""
+@dataclass(frozen=True)
+class Vetted:
+    """Valid 2D polygons in EPSG:27700, and what was done to get them."""
+
+    geometry: Geometries
+    repaired: Mapping[int, str]
+    """Position -> what was wrong with the boundary and what the repair changed."""
+    moved_from: str | None
+    """The coordinate system that they were transformed from, if it was another one."""
+
+    def notes(self) -> dict[int, tuple[str, ...]]:
+        """Warnings by RLB_ID."""
+        moved = (
+            ()
+            if self.moved_from is None
+            else (f"converted from {self.moved_from} to the National Grid: it may be off by up to {OFF} m",)
+        )
+        wanted = range(len(self.geometry)) if moved else self.repaired
+        return {k + 1: (*moved, *([self.repaired[k]] if k in self.repaired else [])) for k in wanted}
+
+
+def vetted(
+    geometries: Geometries, crs: str | None, label: Label, *, assumed: bool = False, repairable: int = 10**9
+) -> Vetted:
+    """The first geometry that cannot become a valid polygon on the grid is a BadInput that names it.
+
+    `assumed`: the file names no coordinate system, and its format says longitude and latitude. An invalid
+    boundary of more than `repairable` vertices is not repaired.
+    """
     if crs is None:
         raise BadInput("the file declares no coordinate system (CRS); EPSG:27700 or EPSG:4326 is needed")
-    for k, geometry in enumerate(geometries):
-        _presence(geometry, label(k))
-    flat = shapely.force_2d(geometries)
-    _angles(flat, crs, label)
+    _presence(geometries, label)
+    flat = polygonal(shapely.force_2d(geometries))
+    _angles(flat, crs, label, assumed=assumed)
     moved = systems.to_grid(flat, crs)
     _bounds(moved, label)
-    return _repaired(moved, label)
+    sound, repaired = _repaired(moved, label, repairable)
+    return Vetted(sound, repaired, None if systems.is_grid(crs) else systems.name_of(crs))
 
 
-def _presence(geometry: shapely.Geometry | None, name: str) -> None:
-    if geometry is None or shapely.is_empty(geometry):
-        raise BadInput(f"{name}: has no geometry")
-    if geometry.geom_type not in KINDS and only_polygons(geometry) is not geometry:
-        raise BadInput(f"{name}: is a {geometry.geom_type}; Polygon or MultiPolygon is needed")
-    if not np.isfinite(shapely.bounds(geometry)).all():
-        raise BadInput(f"{name}: has coordinates that are not numbers")
+def _presence(geometries: Geometries, label: Label) -> None:
+    """Over whole arrays; only what is wrong is looked at one by one."""
+    for k in np.flatnonzero(shapely.is_missing(geometries) | shapely.is_empty(geometries)).tolist():
+        raise BadInput(f"{label(k)}: has no geometry, or one that cannot be read")
+    kinds = shapely.get_type_id(geometries)
+    for k in np.flatnonzero((kinds != POLYGON) & (kinds != MULTIPOLYGON)).tolist():
+        if not _holds_polygons(geometries[k]):
+            raise BadInput(f"{label(k)}: is a {geometries[k].geom_type}; Polygon or MultiPolygon is needed")
+    for k in np.flatnonzero(~np.isfinite(shapely.bounds(geometries)).all(axis=1)).tolist():
+        raise BadInput(f"{label(k)}: has coordinates that are not numbers")
 
 
-def _angles(geometries: Geometries, crs: str, label: Label) -> None:
+def _holds_polygons(geometry: shapely.Geometry) -> bool:
+    """A collection of polygons and nothing else."""
+    kinds = shapely.get_type_id(shapely.get_parts(geometry))
+    is_collection = geometry.geom_type == "GeometryCollection"
+    return is_collection and bool(((kinds == POLYGON) | (kinds == MULTIPOLYGON)).all())
+
+
+def _angles(geometries: Geometries, crs: str, label: Label, *, assumed: bool) -> None:
     """Degrees with a metric CRS, or metres with a geographic one: the declared CRS is wrong."""
     bounds = shapely.bounds(geometries)
     degrees = (np.abs(bounds[:, [0, 2]]) <= 180).all(axis=1) & (np.abs(bounds[:, [1, 3]]) <= 90).all(axis=1)
@@ -49,6 +88,11 @@ def _angles(geometries: Geometries, crs: str, label: Label) -> None:
     k = int(wrong[0])
     if metric:
         raise BadInput(f"{label(k)}: the coordinates look like longitude and latitude, but the CRS is metric")
+    if assumed:
+        raise BadInput(
+            f"{label(k)}: the coordinates are not longitude and latitude, as they have to be if the file "
+            "names no coordinate system; add a crs member with EPSG:27700, or export it again as GeoPackage"
+        )
     raise BadInput(f"{label(k)}: the CRS is geographic, but the coordinates are not longitude and latitude")
 
 
@@ -59,21 +103,40 @@ def _bounds(geometries: Geometries, label: Label) -> None:
     if outside.any():
         k = int(np.flatnonzero(outside)[0])
         where = ", ".join(f"{value:,.0f}" for value in bounds[k])
-        raise BadInput(f"{label(k)}: its bounds ({where}) are outside E 0-700,000 N 0-1,300,000")
+        hint = "; are latitude and longitude the wrong way round?" if bounds[k, 0] > high[0] * 5 else ""
+        raise BadInput(f"{label(k)}: its bounds ({where}) are outside E 0-700,000 N 0-1,300,000{hint}")
 
 
-def _repaired(geometries: Geometries, label: Label) -> Geometries:
+def _repaired(geometries: Geometries, label: Label, repairable: int) -> tuple[Geometries, dict[int, str]]:
     """Repairs self-crossing and self-touching rings; a geometry without area is refused."""
     broken = np.flatnonzero(~shapely.is_valid(geometries))
     sound = geometries.copy()
+    said: dict[int, str] = {}
     if len(broken):
         reasons = shapely.is_valid_reason(geometries[broken])
+        sizes = shapely.get_num_coordinates(geometries[broken])
+        for k in np.flatnonzero(sizes > repairable).tolist():
+            raise BadInput(
+                f"{label(int(broken[k]))}: the boundary is invalid ({reasons[k]}), and with {sizes[k]:,} "
+                "vertices it is too large to repair"
+            )
         sound[broken] = polygonal(
             shapely.make_valid(geometries[broken], method="structure", keep_collapsed=False)
         )
         for k, reason in zip(broken.tolist(), reasons, strict=True):
             if shapely.is_empty(sound[k]) or shapely.area(sound[k]) <= 0:
                 raise BadInput(f"{label(k)}: the geometry is invalid and cannot be repaired: {reason}")
+            said[k] = _repair(reason, float(shapely.area(geometries[k])), float(shapely.area(sound[k])))
     for k in np.flatnonzero(shapely.area(sound) <= 0).tolist():
         raise BadInput(f"{label(k)}: the geometry has no area")
-    return sound
+    return sound, said
+
+
+def _repair(reason: str, before: float, after: float) -> str:
+    """One sentence, with the place of the defect to the metre."""
+    what, _, place = reason.partition("[")
+    at = " ".join(f"{float(value):.0f}" for value in place.rstrip("]").split()) if place else ""
+    return (
+        f"the boundary was invalid ({what.strip().lower()}{f' at {at}' if at else ''}) and was repaired: "
+        f"{before / 10_000:.4f} ha became {after / 10_000:.4f} ha"
+    )

@@ -20,6 +20,8 @@ from assessment.nutrient.overlap import Overlaps, overlaps
 from assessment.nutrient.regions import Region
 
 HECTARE = 10_000
+HUNDREDTHS = 100
+"""Rounded uplifts are added as whole hundredths: a sum of binary fractions would decide ties by its noise."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,9 @@ def compatible(
         region,
         site,
         area=area * HECTARE,
-        nitrogen=np.round(nitrogen * area, 2),
-        phosphorus=np.round(phosphorus * area, 2),
+        nitrogen=np.rint(nitrogen * area * HUNDREDTHS),
+        phosphorus=np.rint(phosphorus * area * HUNDREDTHS),
+        unit=HUNDREDTHS,
     )
 
 
@@ -103,8 +106,12 @@ def _by_site(
     area: Floats,
     nitrogen: Floats,
     phosphorus: Floats,
+    unit: int = 1,
 ) -> dict[int, LandUse]:
-    """Add up by site; where a site has a region over all its catchments, that one alone is its total."""
+    """Add up by site; where a site has a region over all its catchments, that one alone is its total.
+
+    Uplifts are in kg/yr times `unit`.
+    """
     united = {r.site for r in regions if r.united}
     totals = np.array([r.united or r.site not in united for r in regions], dtype=bool)
     counted = np.flatnonzero(totals[region]) if len(region) else region
@@ -116,7 +123,11 @@ def _by_site(
         "without_coefficient": np.where(uncoded, area, 0.0),
     }
     size = max((r.site for r in regions), default=-1) + 1
-    sums = {k: np.bincount(site[counted], weights=v[counted], minlength=size) for k, v in rows.items()}
+    units = {"nitrogen": unit, "phosphorus": unit}
+    sums = {
+        k: np.bincount(site[counted], weights=v[counted], minlength=size) / units.get(k, 1)
+        for k, v in rows.items()
+    }
     covered = np.bincount(region, weights=area, minlength=len(regions)).tolist()
     catchments, grounds = _catchments(regions, covered), _grounds(regions, totals.tolist())
     return {

@@ -9,6 +9,7 @@ from assessment.nutrient import rates, wastewater
 from assessment.nutrient.facts import Facts
 from assessment.nutrient.landuse import HECTARE, LandUse
 from assessment.nutrient.rates import SiteRates
+from assessment.nutrient.repeats import shared_ground
 from assessment.nutrient.warn import of_facts
 from assessment.nutrient.wastewater import Treatment
 from assessment.sites import Site, Sites
@@ -25,12 +26,17 @@ def rows(sites: Sites, facts: Sequence[Facts], lookups: Lookups, job: JobSpec) -
         _row(site, fact, of_site, _treatment(code, lookups, job), job)
         for site, fact, of_site, code in zip(sites.each(), facts, rates_of, codes, strict=True)
     ]
+    for k, said in enumerate(shared_ground(sites)):
+        made[k]["warnings"] = [*sites.notes_of(k), *said, *made[k]["warnings"]]
     return [row for row in made if in_scope(row, job.edition)]
 
 
 def in_scope(row: Row, edition: Edition) -> bool:
-    """Step 11: outside every catchment, only a site with a works of its own counts."""
-    return row["AreaInNNCatchment"] is not None or row["WwTW_name"] not in (None, edition.package_plant.name)
+    """Step 11: outside every catchment, a site needs a works; editions differ on the package plant."""
+    if row["AreaInNNCatchment"] is not None:
+        return True
+    is_package = row["WwTW_name"] == edition.package_plant.name
+    return row["WwTW_name"] is not None and (edition.keep_package_outside or not is_package)
 
 
 def _treatment(code: str, lookups: Lookups, job: JobSpec) -> Treatment:

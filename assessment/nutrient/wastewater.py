@@ -51,7 +51,9 @@ def careful(code: str, table: Mapping[str, Works], plant: PackagePlant) -> Treat
 
 
 def load(litres: float | None, concentration: float | None, edition: Edition) -> float | None:
-    """kg/yr; a null concentration counts as 0, unknown litres give no load."""
-    if litres is None:
+    """kg/yr. Where the litres or the concentration are unknown, the edition says whether it is null or 0."""
+    if litres is None and edition.null_load.without_rates:
         return None
-    return litres * edition.days * ((concentration or 0.0) / MG_PER_KG) * edition.permit_factor
+    if concentration is None and edition.null_load.without_concentration:
+        return None
+    return (litres or 0.0) * edition.days * ((concentration or 0.0) / MG_PER_KG) * edition.permit_factor

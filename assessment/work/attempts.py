@@ -12,7 +12,7 @@ from switchyard.store import Store
 
 NAME = "attempts.json"
 BACKSTOP = 3
-"""The queue's own count of deliveries, at so many times the maximum, ends a job whatever the object says."""
+"""The queue's own count of deliveries, at so many times the maximum, ends a job in any case."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ def settings_of(config: Path | None, environ: Mapping[str, str]) -> Settings:
         log.configure()
         return read(environ)
     from switchyard.backends.sqs.model import SqsAction  # noqa: PLC0415
-    from switchyard.config import load  # noqa: PLC0415 - only where a configuration is given
+    from switchyard.config.load import load  # noqa: PLC0415 - only where a configuration is given
 
     loaded = load(config)
     log.configure(json=loaded.log.json_lines, level=loaded.log.level)
@@ -43,6 +43,6 @@ def _chosen(named: "Mapping[str, SqsAction]", queue: str | None, default: str) -
     if len(named) <= 1:
         return next(iter(named.values()), None)
     if not queue:
-        told = ", ".join(f"{name} ({action.queue or default})" for name, action in named.items())
-        raise ConfigError(f"several sqs actions, {told}: choose one with SQS_QUEUE_NAME")
+        listed = ", ".join(f"{name} ({action.queue or default})" for name, action in named.items())
+        raise ConfigError(f"several sqs actions, {listed}: choose one with SQS_QUEUE_NAME")
     return next((action for action in named.values() if (action.queue or default) == queue), None)

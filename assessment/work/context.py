@@ -47,7 +47,7 @@ class Context:
         self._check(self.deadline.too_late(self._rest(done, now)))
 
     def chunks(self) -> "Checkpoint":
-        """Interim results of this job, whoever of its workers saved them."""
+        """Interim results of this job, from any of its workers."""
         return Checkpoint(StoreChunks(self.store, self.job.checkpoint), self)
 
     def chunk_begins(self, *, found: bool) -> None:

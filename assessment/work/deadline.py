@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from assessment.work.settings import LONGEST_VISIBILITY
 
 SAVING = 30.0
-"""Seconds kept for saving and handing back, of time that is longer than twice that."""
+"""Seconds of a job's own time reserved for saving and returning it; at most half of that time."""
+STOPPING = 5.0
+"""Seconds of the grace reserved for the same: chunks are saved already, two messages are left to send."""
 
 
 @dataclass
@@ -35,7 +37,7 @@ class Deadline:
     def __init__(self, stop: Stop, received: float, timeout: float | None) -> None:
         self._stop = stop
         allowed = min(timeout or LONGEST_VISIBILITY, LONGEST_VISIBILITY)
-        self._ends = received + allowed - _kept(allowed)
+        self._ends = received + allowed - min(SAVING, allowed / 2)
 
     @property
     def stopping(self) -> bool:
@@ -43,7 +45,7 @@ class Deadline:
 
     def too_late(self, rest: float) -> str | None:
         """Why not even the next step should begin, where `rest` is what the whole job still takes."""
-        if self._stop.asked and rest > self._stop.left() - _kept(self._stop.grace):
+        if self._stop.asked and rest > self._stop.left() - min(STOPPING, self._stop.grace / 2):
             return "the worker stops"
         if self._stop.clock() >= self._ends:
             return "its time here is over"
@@ -54,7 +56,3 @@ class Deadline:
         if self._stop.clock() + chunk > self._ends:
             return f"the next chunk ({chunk:.1f} s) would not fit into its time here"
         return None
-
-
-def _kept(seconds: float) -> float:
-    return min(SAVING, seconds / 2)

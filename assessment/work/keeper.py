@@ -1,7 +1,7 @@
 """A thread beside the work: extends the visibility of the current message, and sends heartbeats.
 
 It stops both when the work makes no progress (`verdict.overdue`), so that a job that hangs goes to
-another worker. Whoever settles a delivery takes the message from it first: nothing is extended after that.
+another worker. To settle a delivery, the message is taken from it first: nothing is extended after that.
 """
 
 import threading

@@ -68,7 +68,7 @@ class Pipeline:
             raise
         except StopWork as stopped:
             return stopped.outcome
-        except Exception as error:  # noqa: BLE001 - the policy says what it means
+        except Exception as error:  # noqa: BLE001 - the policy classifies it
             return self.workload.failed(error)
 
     def _used_up(self, job: Job) -> str | None:

@@ -45,4 +45,4 @@ class Workload:
     weigh: Callable[[Job, Store], tuple[str, float]] = _weigh
     """A kind and a size, for the estimate of its duration."""
     hand_over: Callable[[Job, Done | Refused], str | None] = _nobody
-    """The queue on which the job goes on when it has ended here, or None."""
+    """The queue of the next step after this one ended, or None."""

@@ -20,7 +20,7 @@ class Settings:
     queue: str = "nrf_impact_assessment_queue"
     status_queue: str | None = "nrf_impact_assessment_status"
     status_named: bool = False
-    """Somebody said so: a status queue that is then missing is an error, the default's absence a warning."""
+    """Set explicitly: a missing status queue is then an error; a missing default is a warning."""
     endpoint: str | None = None
     region: str = "eu-west-2"
     store: str = ""

@@ -32,7 +32,8 @@ class Settler:
     redelivery_delay: int
 
     def settle(self, message: Message, job: Job, outcome: Outcome, report: JobReport) -> None:
-        log.info("outcome", outcome=type(outcome).__name__, why=_why(outcome))
+        report_it = log.error if isinstance(outcome, Refused) else log.info
+        report_it("outcome", outcome=type(outcome).__name__, why=_why(outcome))
         match outcome:
             case Skipped():
                 self.queue.delete(message)

@@ -14,7 +14,7 @@ OUTCOMES = ("done", "failed", "retried", "handed_back", "skipped")
 
 
 class State(ctypes.Structure):
-    """All zero at first: stopped, and never heard of."""
+    """All zero at first: stopped, and no heartbeat yet."""
 
     status: int
     """-1 error, 0 stopped, 1 running."""

@@ -79,7 +79,7 @@ class Worker:
         log.info("worker started", worker=self.reporter.worker, queue_name=self.queue.name)
 
     def _open_status(self) -> None:
-        """The seeds' environment names no status queue: without one the worker works, and says so once."""
+        """The seeds' environment names no status queue: without one the worker runs, and logs it once."""
         if self.reporter.queue is None:
             return
         try:
@@ -98,7 +98,7 @@ class Worker:
         if message is None:
             return
         if self.stop.asked:
-            self.queue.hide(message, 0)  # it came while we were told to stop
+            self.queue.hide(message, 0)  # it came while we were asked to stop
             return
         self.pipeline.handle(message)
 

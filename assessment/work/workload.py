@@ -12,6 +12,7 @@ from assessment import request as requests
 from assessment.bundle import versions
 from assessment.bundle.bundle import Bundle, open_bundle
 from assessment.intake.fetch import fetched
+from assessment.intake.reader import Reader
 from assessment.job import Inputs, Target, carry_out
 from assessment.output.deliver import OUTPUT
 from assessment.request import Given, Request
@@ -31,10 +32,12 @@ class Assessments:
     """Keeps bundles open from job to job: that is what makes a warm worker fast."""
 
     home: Path
+    reader: Reader = field(default_factory=Reader)
     _open: dict[Path, Bundle] = field(default_factory=dict)
 
     def run(self, job: Job, context: Context) -> Done:
         context.progress(0.0, "reading the request")
+        self.reader.start()
         request = request_of(job, context.store)
         bundle = self.bundle(request.bundle)
         bundle.require(request.job.assessment)
@@ -47,6 +50,7 @@ class Assessments:
                 Target(context.store, job.output, request.formats),
                 progress=context.progress,
                 chunks=context.chunks(),
+                reader=self.reader,
             )
         return Done(done.files[OUTPUT])
 
@@ -70,6 +74,7 @@ class Assessments:
         return self._opened(folder)
 
     def _opened(self, folder: Path) -> Bundle:
+        """One that cannot be read is a ConfigError: 78 at the start, and a job that needs it is retried."""
         if folder not in self._open:
             if len(self._open) >= versions.KEPT:
                 self._open.clear()
@@ -79,7 +84,7 @@ class Assessments:
 
 def assessments(bundle: str) -> Workload:
     """The workload over a bundle's folder, which has to be there at the start."""
-    made = Assessments(Path(bundle.removeprefix("file://")))
+    made = Assessments(Path(bundle.removeprefix("file://")), Reader(spare=True))
     made.bundle(None)
     return Workload(run=made.run, weigh=made.weigh)
 
@@ -91,7 +96,7 @@ def request_of(job: Job, store: Store) -> Request:
     said = _stored(store, stored) if job.uuid else {}
     if content.get("input") == {"key": stored}:
         content["input"] = said.get("input") if said.get("type") is None else {"key": stored}
-    merged = {**{name: said[name] for name in ("ponds", "formats") if name in said}, **content}
+    merged = {**{name: said[name] for name in ("ponds", "formats", "layer") if name in said}, **content}
     if merged.get("edition") is not None:
         _plain(merged["edition"], "edition")
     return requests.parse(merged)
@@ -111,7 +116,7 @@ def _inputs(request: Request, store: Store, stack: ExitStack) -> Inputs:
     if request.sites is None:
         raise BadInput("the job has no input")
     ponds = None if request.ponds is None else _local(request.ponds, store, stack)
-    return Inputs(sites=_local(request.sites, store, stack), ponds=ponds)
+    return Inputs(sites=_local(request.sites, store, stack), ponds=ponds, layer=request.layer)
 
 
 def _local(given: Given, store: Store, stack: ExitStack) -> Path:

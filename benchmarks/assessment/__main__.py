@@ -8,7 +8,7 @@ nothing to its end: both read the site and write their rows to a file; ours is t
 writes output.json as well, and once more with the HTML report.
 
 The layers and the bundle are made once, into a cache folder (SWITCHYARD_BENCH_DATA); `--prepare` does that
-alone. All times are medians; CPU times stand beside them, because on a busy machine they are what can be
+alone. All times are medians; CPU times are given beside them, because on a busy machine they are what can be
 compared.
 """
 
@@ -22,8 +22,8 @@ import sys
 import time
 from typing import Any
 
-from assessment.bundle.scale import PARCELS
 from benchmarks.assessment import data
+from benchmarks.assessment.scale import PARCELS
 from benchmarks.report import Figure, publish
 
 

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import shapely
 
-from assessment.bundle import scale
 from assessment.bundle.build import build
+from assessment.bundle.parcels import Ground
 from assessment.bundle.sources import Sources, in_folder
+from benchmarks.assessment import scale
 
 SITES = 245
 WEST, SOUTH, EAST, NORTH = 582_000.0, 280_000.0, 642_000.0, 344_000.0
@@ -32,7 +33,7 @@ def parcels(count: int) -> Path:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(".part")
-        scale.write(draft, scale.Ground(parcels=count))
+        scale.write(draft, Ground(count))
         draft.rename(path)
     return path
 

@@ -37,7 +37,7 @@ def kills(part: AwsPart, folder: Path, jobs: int, most: int, seed: int = 6) -> N
         told = [end["action_uuid"] for end in station.ends()]
         seconds = time.monotonic() - began
     print(f"{jobs} jobs, {killed} SIGKILLs, {seconds:.0f} s: {len(told)} ends, {len(set(told))} different")
-    assert sorted(told) == sorted(sent), "an end was told twice, or not at all"
+    assert sorted(told) == sorted(sent), "an end was reported twice, or not at all"
 
 
 def _replace(workers: list[Worker], station: Station, chance: random.Random, settings: dict[str, str]) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from assessment import editions
 from assessment.assess import assess
 from assessment.bundle.bundle import open_bundle
-from assessment.intake.accept import nutrient_sites
+from assessment.intake.upload import nutrient_sites
 from assessment.spec import JobSpec
 
 

@@ -4,6 +4,7 @@ All that runs in the process sees the jump (Python, libpq, TLS), while the machi
 """
 
 import hashlib
+import shutil
 import struct
 from pathlib import Path
 
@@ -18,9 +19,11 @@ class Clock:
 
     def __init__(self) -> None:
         self._folder = guardian.scratch("clock")
+        self._folder.chmod(0o755)  # a server may run as another user, who cannot read the cache
         self._file = self._folder / "seconds"
         self._file.write_bytes(struct.pack("q", 0))
-        self.environ = {"LD_PRELOAD": str(library() / "shift.so"), "SHIFTED_CLOCK": str(self._file)}
+        preloaded = shutil.copy(library() / "shift.so", self._folder)
+        self.environ = {"LD_PRELOAD": str(preloaded), "SHIFTED_CLOCK": str(self._file)}
 
     def shift(self, seconds: int) -> None:
         """From now on it is off by so many seconds."""

@@ -58,7 +58,12 @@ class Server:
     """A server of ours, on a loopback port and a data directory that vanish with it."""
 
     def __init__(
-        self, binaries: Path, settings: Mapping[str, str], *, primary: "Server | None" = None
+        self,
+        binaries: Path,
+        settings: Mapping[str, str],
+        *,
+        primary: "Server | None" = None,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = guardian.scratch("postgres", memory=settings is UNSAFE)
         self.data = self.folder / "data"
@@ -72,6 +77,7 @@ class Server:
         self.process = Process(
             name,
             [self.binaries / "postgres", "-D", self.data, "-p", str(self.port), "-k", self.folder, *options],
+            env=environ,
             user=self.user,
             cwd=self.folder,
         )

@@ -59,11 +59,3 @@ def test_the_gate_refuses_with_65_and_keeps_what_was(assessment: Run, region: Pa
     assert built.returncode == 65
     assert "missing" in built.stderr
     assert (tmp_path / "bundle" / "current").read_text() == before
-
-
-def test_scale_writes_as_many_parcels_as_asked(assessment: Run, tmp_path: Path) -> None:
-    import pyarrow.parquet
-
-    done = assessment("bundle", "scale", tmp_path / "parcels.parquet", "--parcels", 1234)
-    assert done.returncode == 0, done.stderr
-    assert pyarrow.parquet.ParquetFile(tmp_path / "parcels.parquet").metadata.num_rows == 1234

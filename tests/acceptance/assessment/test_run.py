@@ -127,7 +127,10 @@ def test_a_request_from_the_environment(assessment: Run, region: Path, tmp_path:
         "SWITCHYARD_OUTPUT": run.as_uri(),
         "SWITCHYARD_STORE": tmp_path.as_uri(),
     }
-    done = assessment("run", env=env)
+    refused = assessment("run", env=env)
+    assert refused.returncode == 65
+    assert "is not covered by any --allow-url" in refused.stderr
+    done = assessment("run", env={**env, "SWITCHYARD_ALLOW_URL": f"{region.as_uri()}/"})
     assert done.returncode == 0, done.stderr
     output = json.loads((run / "output.json").read_text())
     assert (output["provenance"]["edition"], output["provenance"]["mode"]) == ("B", "compatible")
@@ -150,7 +153,7 @@ def test_no_bundle_is_a_matter_of_configuration(assessment: Run, region: Path) -
     assert "bundle" in done.stderr
 
 
-@pytest.mark.parametrize("command", [(), ("run",), ("bundle",), ("bundle", "build"), ("bundle", "scale")])
+@pytest.mark.parametrize("command", [(), ("run",), ("bundle",), ("bundle", "build")])
 def test_help_shows_an_example(assessment: Run, command: tuple[str, ...]) -> None:
     done = assessment(*command, "--help")
     assert done.returncode == 0

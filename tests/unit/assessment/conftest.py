@@ -26,14 +26,15 @@ def world() -> World:
 @pytest.fixture(scope="session")
 def norfolk(nrf: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     """The sample's layers, with a synthetic coefficient layer under them, built once."""
-    from assessment.bundle import scale
     from assessment.bundle.build import build
     from assessment.bundle.bundle import open_bundle
+    from assessment.bundle.parcels import Ground
     from assessment.bundle.sources import in_folder
+    from benchmarks.assessment import scale
 
     folder = tmp_path_factory.mktemp("norfolk")
     parcels = folder / "coefficient_layer.parquet"
-    scale.write(parcels, scale.Ground(25_600, 570_000.0, 268_000.0, 500.0))
+    scale.write(parcels, Ground(25_600, 570_000.0, 268_000.0, 500.0))
     sources = in_folder(nrf / "reference")
     sources.add("coefficient_layer", str(parcels))
     build(sources, folder / "bundle", lambda _: None)

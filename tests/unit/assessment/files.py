@@ -10,7 +10,7 @@ import pyogrio
 import pytest
 import shapely
 
-from assessment.intake.accept import nutrient_sites
+from assessment.intake.upload import nutrient_sites
 from switchyard.errors import BadInput
 from switchyard.process.exit import Exit
 from tests.unit.assessment.world import box

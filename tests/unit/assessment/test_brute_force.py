@@ -10,7 +10,7 @@ from hypothesis import given
 from assessment import editions
 from assessment.assess import assess
 from assessment.bundle.bundle import Bundle
-from assessment.intake.accept import nutrient_sites
+from assessment.intake.upload import nutrient_sites
 from assessment.spec import JobSpec
 from tests.unit.assessment.small_worlds import Plan, count_cells, count_rows, plans
 
@@ -70,10 +70,11 @@ def test_the_sample_against_geopandas(nrf: Path, norfolk: Bundle, tmp_path: Path
     """Every uplift of the 245 sites, by overlay of the same layers with geopandas."""
     import geopandas
 
-    from assessment.bundle import scale
+    from assessment.bundle.parcels import Ground
+    from benchmarks.assessment import scale
 
     parcels = tmp_path / "parcels.parquet"
-    scale.write(parcels, scale.Ground(25_600, 570_000.0, 268_000.0, 500.0))
+    scale.write(parcels, Ground(25_600, 570_000.0, 268_000.0, 500.0))
     sites = nutrient_sites(nrf / "inputs" / "BnW_cleaned_110925.shp")
     ours = assess(JobSpec("nutrient", editions.load("C"), "compatible"), sites, norfolk).main.rows
     frame = geopandas.GeoDataFrame(

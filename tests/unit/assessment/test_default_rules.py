@@ -122,7 +122,10 @@ def test_rates_weighted_by_area_in_each_catchment(world: World) -> None:
     assert any("several nutrient catchments" in warning for warning in row["warnings"])
     alone = only(two, box(140, 100, 180, 200), mode="compatible")
     assert alone["Occ_Rate"] is None
-    assert alone["N_WwTW_Perm"] is None
+    assert alone["N_WwTW_Perm"] == 0.0
+    assert alone["Litres_used"] is None
+    for edition in "AB":
+        assert only(two, box(140, 100, 180, 200), mode="compatible", edition=edition)["N_WwTW_Perm"] is None
 
 
 def test_overlapping_catchments_count_once(world: World) -> None:

@@ -11,8 +11,7 @@ import pytest
 from assessment import editions
 from assessment.assess import assess, gather
 from assessment.bundle.bundle import Bundle
-from assessment.gcn.ponds import survey
-from assessment.intake.accept import gcn_sites, nutrient_sites
+from assessment.intake.upload import gcn_sites, nutrient_sites, survey
 from assessment.nutrient import rows
 from assessment.progress import silent
 from assessment.spec import JobSpec

@@ -11,7 +11,7 @@ from assessment.bundle.build import build
 from assessment.bundle.bundle import open_bundle
 from assessment.bundle.check import check
 from assessment.bundle.sources import Sources, in_folder
-from switchyard.errors import BadInput
+from switchyard.errors import BadInput, ConfigError
 from tests.unit.assessment.world import PACKAGE, World, box, parcel, rate, works, write_csv, write_geojson
 
 
@@ -221,8 +221,8 @@ def test_sources_that_are_none(tmp_path: Path) -> None:
 
 
 def test_no_bundle(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="does not contain a reference bundle"):
+    with pytest.raises(ConfigError, match="does not contain a reference bundle"):
         open_bundle(tmp_path)
     (tmp_path / "manifest.json").write_text('{"format": 99}')
-    with pytest.raises(BadInput, match="rebuild the bundle"):
+    with pytest.raises(ConfigError, match="rebuild the bundle"):
         open_bundle(tmp_path)

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assessment.arrays import spans
-from assessment.bundle import boxtree, curve, scale
+from assessment.bundle import boxtree, curve
+from assessment.bundle.parcels import Ground
 from assessment.bundle.pieces import LARGEST, pieces, subdivide
 from assessment.bundle.text import Text, pack
+from benchmarks.assessment import scale
 from tests.unit.assessment.world import World, box, parcel
 
 numbers = st.integers(0, 2**32)
@@ -108,7 +110,7 @@ def test_overlaps_are_found_at_the_build(world: World, shapes: list[object], ove
 def test_a_large_layer_is_written_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale, "AT_ONCE", 100)
     for parcels, groups in ((400, [100] * 4), (410, [100] * 4 + [10])):
-        scale.write(tmp_path / "parcels.parquet", scale.Ground(parcels))
+        scale.write(tmp_path / "parcels.parquet", Ground(parcels))
         written = pyarrow.parquet.ParquetFile(tmp_path / "parcels.parquet").metadata
         assert [written.row_group(k).num_rows for k in range(written.num_row_groups)] == groups
         names = pyarrow.parquet.read_table(tmp_path / "parcels.parquet")["crome_id"].to_pylist()

@@ -51,6 +51,12 @@ def assert_told(found: list[str], expected: list[str]) -> None:
     assert figures[0] == pytest.approx(figures[1], rel=0.101)
 
 
+def alone(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the warnings that are about the other sites of the batch."""
+    about_others = ("overlaps site", "has the same boundary")
+    return {**row, "warnings": [text for text in row["warnings"] if not text.startswith(about_others)]}
+
+
 def halves(rows: list[Row], k: int) -> list[Row]:
     """One feature cut in two along the middle, with an edge that is not straight."""
     shape, attributes = rows[k]
@@ -71,12 +77,13 @@ def test_splitting_and_reordering_the_batch(plan: Plan, size: int) -> None:
     batch = sites(*plan.shapes(), dwellings=plan.dwellings())
     whole = assess(DEFAULT, batch, world).main.rows
     split = [
-        row
+        alone(row)
         for start in range(0, len(batch), size)
         for row in assess(DEFAULT, batch.part(start, start + size), world).main.rows
     ]
     chunked = assess(replace(DEFAULT, chunk_size=size), batch, world).main.rows
-    assert list(whole) == split == list(chunked)
+    assert list(whole) == list(chunked)
+    assert [alone(row) for row in whole] == split
     backwards = sites(*plan.shapes()[::-1], dwellings=plan.dwellings()[::-1])
     turned = assess(DEFAULT, backwards, world).main.rows
     figures = [(row["N_Total"], row["P_Total"], row["NN_Catchment"]) for row in whole]

@@ -103,6 +103,24 @@ def test_a_delivery_too_many_is_not_worked_on(store: Store, name: str) -> None:
     assert Attempts(store, "messages/m-1").count() == 0
 
 
+def test_a_job_that_goes_on_elsewhere_is_sent_there_before_its_end_is_reported(store: Store) -> None:
+    queue, status, following = Post(), Post(), Post()
+    made = worker(store, queue, status)
+    opened: list[str] = []
+
+    def open_queue(name: str) -> Post:
+        assert told(status) == []
+        opened.append(name)
+        return following
+
+    workload = replace(made.pipeline.workload, hand_over=lambda *_: "next")
+    made.pipeline.settler = replace(made.pipeline.settler, workload=workload, open_queue=open_queue)  # type: ignore[arg-type]
+    settled(made, Done("output.json"), site=1)
+    assert opened == ["next"]
+    assert following.calls == [("send", '{"site": 1}')]
+    assert (told(status), queue.calls) == (["SUCCESSFUL"], [("delete", "m-1")])
+
+
 def test_an_end_that_cannot_be_noted_was_told_and_is_over(unwritable: Store, logged: list[str]) -> None:
     queue, status = Post(), Post()
     made = worker(unwritable, queue, status)

@@ -1,0 +1,49 @@
+"""What a request from outside may name: objects of the store, and what the operator allows by prefix.
+
+A request comes from whoever may submit; the command reads files as the service. So a request names an input
+by key or by a URL under an allowed prefix, a bundle under such a prefix, and an edition by name.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from assessment.request import Request
+from switchyard.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Allowed:
+    prefixes: Sequence[str]
+
+    def check(self, said: Mapping[str, Any], request: Request) -> None:
+        """`said`: the request as it was written."""
+        for name, given in (("input", request.sites), ("ponds", request.ponds)):
+            if given is not None and given.url is not None and not self.has(given.url):
+                raise BadInput(
+                    f"{name}: {given.url!r:.200} is not in the store, and no --allow-url covers it"
+                )
+        bundle = said.get("bundle")
+        if isinstance(bundle, str) and not self.has(bundle if "://" in bundle else Path(bundle).as_posix()):
+            raise BadInput(f"bundle: {bundle!r:.200} is not covered by any --allow-url")
+        if ".toml" in str(said.get("edition", "")):
+            raise BadInput(f"edition: {said['edition']!r:.200} is not a name")
+
+    def has(self, url: str) -> bool:
+        """Compared as folders, so that `..` and a longer name beside a prefix do not count."""
+        return any(_under(_place(url), _place(prefix)) for prefix in self.prefixes)
+
+
+def _place(url: str) -> tuple[str, tuple[str, ...]]:
+    """Scheme and host, and the parts of the path; a local path is a file URL."""
+    parts = urlsplit(url if "://" in url else f"file://{url}")
+    path = unquote(parts.path) if parts.scheme == "file" else parts.path
+    return f"{parts.scheme}://{parts.netloc}", tuple(
+        part for part in path.split("/") if part not in ("", ".")
+    )
+
+
+def _under(place: tuple[str, tuple[str, ...]], base: tuple[str, tuple[str, ...]]) -> bool:
+    return place[0] == base[0] and ".." not in place[1] and place[1][: len(base[1])] == base[1]

@@ -1,0 +1,81 @@
+"""What crosses from the process that reads an upload to ours: JSON and plain arrays, never pickle or WKB.
+
+A file: 8 bytes with the length of the header, the header (JSON), the arrays one after the other. Whoever
+takes it parses nothing that the upload has shaped, and checks the offsets before it builds polygons.
+"""
+
+import json
+import mmap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+
+from assessment.arrays import Geometries
+
+if TYPE_CHECKING:
+    from assessment.intake.accept import Accepted
+
+_KINDS = ("<f8", "<i8", "<i8", "<i8", "|b1")  # coordinates, three levels of offsets, whether a single polygon
+
+
+class Answer(NamedTuple):
+    columns: Mapping[str, Sequence[Any]]
+    geometry: Geometries
+    notes: Mapping[int, Sequence[str]]
+    remarks: Sequence[str]
+
+
+def write(path: Path, accepted: "Accepted") -> None:
+    arrays = _ragged(accepted.vetted.geometry)
+    header = {
+        "columns": {name: list(values) for name, values in accepted.columns.items()},
+        "notes": {str(number): said for number, said in accepted.vetted.notes().items()},
+        "remarks": accepted.remarks,
+        "lengths": [len(array) for array in arrays],
+    }
+    head = json.dumps(header).encode()
+    head += b" " * (-len(head) % 8)
+    with path.open("wb") as file:
+        file.write(len(head).to_bytes(8, "little") + head)
+        for array in arrays:
+            file.write(np.ascontiguousarray(array).data)
+
+
+def _ragged(polygons: Geometries) -> list[npt.NDArray[Any]]:
+    kind, coords, ends = shapely.to_ragged_array(polygons)
+    if kind == shapely.GeometryType.POLYGON:
+        ends = (*ends, np.arange(len(polygons) + 1))
+    single = shapely.get_type_id(polygons) == shapely.GeometryType.POLYGON
+    return [coords, *(end.astype("<i8") for end in ends), single]
+
+
+def read(path: Path) -> Answer:
+    """Once the process that wrote it has ended."""
+    with path.open("rb") as file:
+        held = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    at = 8 + int.from_bytes(held[:8], "little")
+    header = json.loads(held[8:at])
+    arrays = []
+    for kind, length in zip(_KINDS, header["lengths"], strict=True):
+        count = length * 2 if kind == "<f8" else length
+        arrays.append(np.frombuffer(held, kind, count, at))
+        at += arrays[-1].nbytes
+    notes = {int(number): tuple(said) for number, said in header["notes"].items()}
+    return Answer(header["columns"], _polygons(arrays), notes, header["remarks"])
+
+
+def _polygons(arrays: Sequence[npt.NDArray[Any]]) -> Geometries:
+    coords, rings, polygons, parts, single = arrays
+    for ends, last in ((rings, len(coords) // 2), (polygons, len(rings) - 1), (parts, len(polygons) - 1)):
+        if ends[0] != 0 or ends[-1] != last or (np.diff(ends) < 0).any():
+            raise ValueError("the offsets of an answer do not fit together")
+    made: Geometries = shapely.from_ragged_array(
+        shapely.GeometryType.MULTIPOLYGON, coords.reshape(-1, 2), (rings, polygons, parts)
+    )
+    alone = np.flatnonzero(single)
+    made[alone] = shapely.get_geometry(made[alone], 0)
+    return made

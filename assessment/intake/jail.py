@@ -1,0 +1,50 @@
+"""What a process that reads an upload may not do: open sockets, start programs, write or keep open much.
+
+Limits on memory and CPU time are set by `switchyard.process.bounded`, which starts the process.
+"""
+
+import ctypes
+import platform
+import resource
+import struct
+import sys
+
+FILES = 64
+ANSWER = 2**30
+"""Bytes of the largest file that may be written, which is the answer."""
+
+# Architecture; socket, socketpair, connect, bind, execve, execveat, ptrace.
+_DENIED = {
+    "x86_64": (0xC000003E, (41, 53, 42, 49, 59, 322, 101)),
+    "aarch64": (0xC00000B7, (198, 199, 203, 200, 221, 281, 117)),
+}
+_LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06
+_ALLOW, _KILL, _EACCES = 0x7FFF0000, 0x80000000, 0x0005000D
+_NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
+
+
+def enter() -> None:
+    """From here on, for good."""
+    for what, most in (
+        (resource.RLIMIT_NOFILE, FILES),
+        (resource.RLIMIT_FSIZE, ANSWER),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(what)
+        allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (allowed, allowed))
+    if sys.platform == "linux" and platform.machine() in _DENIED and not _deny(*_DENIED[platform.machine()]):
+        raise RuntimeError("the kernel refuses the filter that keeps a reader from the network")
+
+
+def _deny(architecture: int, numbers: tuple[int, ...]) -> bool:
+    """A seccomp filter that answers EACCES; a call of another architecture ends the process."""
+    steps = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
+    for number in numbers:
+        steps += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _EACCES)]
+    steps.append((_RETURN, 0, 0, _ALLOW))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    return bool(libc.prctl(_SECCOMP, _FILTER, program, 0, 0) == 0)

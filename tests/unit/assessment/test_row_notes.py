@@ -1,0 +1,88 @@
+"""What was done to a boundary, and which sites share ground or an id: said in the row."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import shapely
+
+from assessment import editions
+from assessment.assess import assess
+from assessment.intake.upload import gcn_sites, nutrient_sites
+from assessment.nutrient.repeats import shared_ground
+from assessment.spec import JobSpec
+from tests.unit.assessment.files import frame, write
+from tests.unit.assessment.world import World, box, sites
+
+BOW_TIE = shapely.Polygon([(600_000, 300_000), (600_100, 300_100), (600_100, 300_000), (600_000, 300_100)])
+
+
+def warned(world: World, path: Path) -> list[Any]:
+    found = assess(JobSpec("nutrient", editions.load()), nutrient_sites(path), world.bundle())
+    return [row["warnings"] for row in found.main.rows]
+
+
+def test_a_repaired_boundary(tmp_path: Path, world: World) -> None:
+    path = write(tmp_path / "sites.gpkg", frame([BOW_TIE, box(300, 300, 400, 400)], id=["a", "b"]))
+    first, second = warned(world, path)
+    assert first[0] == (
+        "the boundary was invalid (self-intersection at 600050 300050) and was repaired: "
+        "0.0000 ha became 0.5000 ha"
+    )
+    assert second == []
+    assert gcn_sites(path).notes == {1: (first[0],)}
+
+
+def test_a_boundary_in_longitude_and_latitude(tmp_path: Path, world: World) -> None:
+    moved = frame([box(0, 0, 100, 100)]).to_crs("EPSG:4326")
+    (row,) = warned(world, write(tmp_path / "sites.gpkg", moved))
+    assert row[0] == "converted from EPSG:4326 to the National Grid: it may be off by up to 5 m"
+
+
+def test_sites_that_share_ground(world: World) -> None:
+    found = world.assess(
+        box(0, 0, 100, 100), box(50, 0, 150, 100), box(150, 0, 200, 100), box(400, 400, 500, 500),
+        box(400, 400, 500, 500),
+    ).main.rows  # fmt: skip
+    said = [row["warnings"] for row in found]
+    assert said == [
+        ["overlaps site 2 (0.5 ha): that ground is counted more than once"],
+        ["overlaps site 1 (0.5 ha): that ground is counted more than once"],
+        [],
+        ["has the same boundary as site 5: counted in the total of both"],
+        ["has the same boundary as site 4: counted in the total of both"],
+    ]
+
+
+def test_sites_with_one_id(world: World) -> None:
+    batch = replace(sites(*(box(110 * k, 0, 110 * k + 100, 50) for k in range(9))), id=("a",) * 8 + ("b",))
+    said = shared_ground(batch)
+    assert said[0] == ["has the same id as sites 2, 3, 4, 5, 6 and 2 more"]
+    assert said[8] == []
+    assert shared_ground(replace(batch, id=(None,) * 9)) == [[]] * 9
+
+
+def test_overlaps_against_every_pair() -> None:
+    generator = np.random.default_rng(7)
+    corners = generator.uniform(0, 900, (60, 2))
+    shapes = [box(x, y, x + 80, y + 60) for x, y in corners]
+    said = shared_ground(replace(sites(*shapes), id=tuple(str(k) for k in range(60))))
+    for k, shape in enumerate(shapes):
+        shared = [o + 1 for o, other in enumerate(shapes) if o != k and shape.intersection(other).area > 1e-4]
+        assert bool(said[k]) == bool(shared)
+        if shared and len(shared) <= 5:
+            assert ", ".join(map(str, shared)) in said[k][0]
+
+
+def test_a_part_of_the_sites_keeps_its_notes() -> None:
+    batch = replace(sites(*(box(110 * k, 0, 110 * k + 100, 50) for k in range(4))), notes={3: ("x",)})
+    part = batch.part(2, 4)
+    assert (part.notes_of(0), part.notes_of(1)) == (["x"], [])
+
+
+@pytest.mark.parametrize("mode", ["default", "compatible"])
+def test_both_modes_say_it(world: World, mode: Any) -> None:
+    found = world.assess(box(0, 0, 100, 100), box(50, 0, 150, 100), mode=mode).main.rows
+    assert all(any("overlaps site" in warning for warning in row["warnings"]) for row in found)
