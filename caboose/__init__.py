@@ -1,4 +1,4 @@
-"""Caboose brings the states of executions back into the ledger.
+"""Caboose records the states of executions in the ledger.
 
 The path of an execution that ended, from its backend to its callbacks:
 

@@ -1,10 +1,9 @@
-"""Caboose's own row among the workers: there before it works, beating while it lives, closed when it ends."""
+"""Caboose's own row among the workers: registered before it works, closed when it ends."""
 
 import asyncio
 import json
 import os
 import socket
-import time
 from uuid import UUID
 
 from caboose.metrics import CabooseMetrics
@@ -12,63 +11,59 @@ from caboose.queries import Queries
 from switchyard import __version__
 from switchyard.config.config import Config
 from switchyard.errors import SwitchyardError
+from switchyard.process.heartbeat import Heartbeat
 from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 
 
 class Presence:
-    """The loop that beats, until the row was marked lost: then somebody else may have the work already."""
+    """The loop of heartbeats, until the row was marked lost."""
 
     name = "presence"
 
     def __init__(
         self, worker: UUID, queries: Queries, config: Config, metrics: CabooseMetrics, *, serves: list[str]
     ) -> None:
-        self.worker = worker
         self._queries = queries
         self._config = config
         self._metrics = metrics
-        self._state = json.dumps({"serves": serves})
-        self._began = time.monotonic()
-        self._beaten = float("-inf")
+        self._serves = serves
+        self._heartbeat = Heartbeat(worker, config.workers.beat, queries.run)
         self.lost = asyncio.Event()
 
     @property
     def fresh(self) -> bool:
-        """Whether the database took a beat lately."""
-        return time.monotonic() - self._beaten < 3 * self._config.workers.beat
+        """Whether the database took a heartbeat lately."""
+        return self._heartbeat.fresh
 
     async def register(self) -> None:
         """Write the row."""
         await self._queries.change(
             "register",
             {
-                "worker": self.worker,
+                "worker": self._heartbeat.worker,
                 "host": socket.gethostname(),
                 "pid": os.getpid(),
                 "version": __version__,
                 "config_hash": self._config.fingerprint(),
-                "state": self._state,
+                "state": json.dumps({"serves": self._serves}),
             },
         )
-        self._beaten = time.monotonic()
 
     async def run_once(self) -> float | None:
-        """One beat."""
-        done, failed = self._metrics.ends_by_success()
-        rate = round((done + failed) / max(time.monotonic() - self._began, 1.0), 3)
-        values = {"worker": self.worker, "done": done, "failed": failed, "rate": rate}
-        if not await self._queries.change("beat", values):
-            log.error("this caboose was marked lost: it starts again under a new id", worker=str(self.worker))
+        """One heartbeat."""
+        beat = self._heartbeat
+        beat.done, beat.failed = self._metrics.ends_by_success()
+        if not await beat.beat():
+            log.error("this caboose was marked lost: it starts again under a new id", worker=str(beat.worker))
             self.lost.set()
             return None
-        self._beaten = time.monotonic()
         return self._config.workers.beat
 
     async def end(self) -> None:
         """Close the row; where the database is away, the row counts as lost, and that is all."""
         try:
-            await self._queries.change("end_worker", {"worker": self.worker})
+            await self._heartbeat.end()
         except SwitchyardError as error:
             log.warning("the worker's row could not be closed", error=str(error))

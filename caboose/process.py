@@ -5,6 +5,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from uuid import uuid4
 
 from caboose.complete.completer import Completer
@@ -79,14 +80,15 @@ class Caboose:
 
     def _wire(self) -> None:
         due = self._runner(DueCallbacks(self._queries("due"), self._scope, self._services))
-        self._runner(Timeouts(self._queries("timeouts"), self._scope, self._services, due.wake))
+        timeouts = Timeouts(self._queries("timeouts"), self._scope, self._services, due.wake)
+        watch = self._runner(timeouts)
         self._runner(self._presence)
         self._listener(CancelListener(self._config.database.conninfo(), due.wake))
         for served in self._served:
             queries, leader = self._recording[served.source.name]
             intake = Intake(served.source, leader, 2 * self._config.caboose.batch)
             completer = Completer(served, intake, leader, queries, self._services)
-            intake.on_arrival = self._runner(completer).wake
+            intake.on_arrival = partial(_arrived, self._runner(completer), timeouts, watch)
             self._listener(intake)
             self._runner(self._reconcile(served, intake, leader))
 
@@ -151,3 +153,11 @@ class Caboose:
             _, leader = self._recording[served.source.name]
             checks[served.source.name] = not leader.leads or await served.source.ready()  # a standby is ready
         return checks
+
+
+def _arrived(completer: Runner, timeouts: Timeouts, watch: Runner) -> None:
+    """Something is with a backend again: complete it, and see to its timeout."""
+    completer.wake()
+    if timeouts.idle:
+        timeouts.idle = False
+        watch.wake()

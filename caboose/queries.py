@@ -158,6 +158,10 @@ class Queries(Session):
         }
         return bool(await self.dicts("record_worker", values))
 
+    async def any_handed_over(self) -> bool:
+        """Whether a backend has anything, of any action name."""
+        return bool(await self.dicts("any_handed_over", {}))
+
     async def change(self, name: str, values: Mapping[str, Any]) -> int:
         """Run one named statement that changes rows; how many it returned."""
         return len(await self.dicts(name, values))

@@ -5,7 +5,7 @@ Advisory locks that a lost connection held are released by the server.
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, TypeVar
+from typing import Any, LiteralString, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection
@@ -56,19 +56,28 @@ class Session:
 
     async def rows(self, kind: type[Row], name: str, values: Mapping[str, Any]) -> list[Row]:
         """Run a query; its rows as objects of that type."""
-        return await self._execute(class_row(kind), name, values)
+        return await self._execute(class_row(kind), query("caboose", name), values, writes=name in _WRITES)
 
     async def dicts(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Run a query; its rows as dictionaries."""
-        return await self._execute(dict_row, name, values)
+        return await self._execute(dict_row, query("caboose", name), values, writes=name in _WRITES)
+
+    async def run(self, statement: LiteralString, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Run a statement of another file; its rows as dictionaries."""
+        return await self._execute(dict_row, statement, values)
 
     async def _execute(
-        self, factory: AsyncRowFactory[Row], name: str, values: Mapping[str, Any]
+        self,
+        factory: AsyncRowFactory[Row],
+        statement: LiteralString,
+        values: Mapping[str, Any],
+        *,
+        writes: bool = False,
     ) -> list[Row]:
         connection = await self._open()
-        with _ours(writes=name in _WRITES):
+        with _ours(writes=writes):
             async with connection.cursor(row_factory=factory) as cursor:
-                await cursor.execute(query("caboose", name), values)
+                await cursor.execute(statement, values)
                 return await cursor.fetchall() if cursor.description else []
 
     async def _open(self) -> AsyncConnection[Any]:

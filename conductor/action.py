@@ -44,6 +44,7 @@ class ClaimedAction:
     task: asyncio.Task[None] | None = None
     draft: Draft | None = None
     decision: Decision | None = None
+    lane: str | None = None  # for the breaker; None where its name has no lanes and limits
 
     @property
     def event(self) -> Decision:

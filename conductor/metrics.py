@@ -24,5 +24,19 @@ class ConductorMetrics:
         self.depth = made.gauge("queue_depth", "Actions that have not ended", ("action_name", "status"))
         self.age = made.gauge("queue_oldest_seconds", "Age of the oldest of them", ("action_name", "status"))
         self.paused = made.gauge("paused", "1 while nothing is claimed of the name", by_name)
+        self.causes = made.gauge("inbox_causes", "Causes of the failures in the inbox", ("trend",))
+        by_flow = ("action_name", "flow")
+        self.in_flight = made.gauge(
+            "flow_in_flight", "In flight in the whole fleet, of names with limits", by_flow
+        )
+        self.lanes = made.gauge("lanes", "Lanes of names with limits", (*by_flow, "state"))
         self.lost = made.counter("workers_lost", "Workers marked lost by this instance", ("kind",))
         self.days_ahead = made.gauge("partitions_days_ahead", "Days until the partitions run out")
+        by_schedule = ("schedule",)
+        self.ticks = made.counter(
+            "schedule_ticks", "Actions that this instance submitted for schedules", by_schedule
+        )
+        self.missed_ticks = made.counter(
+            "schedule_missed_ticks", "Ticks that did not fire in time", by_schedule
+        )
+        self.late_schedules = made.gauge("schedules_late", "Schedules with a tick due for more than a minute")

@@ -13,13 +13,16 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 
 from conductor.dispatch.threads import ThreadsPerName
+from conductor.maintenance.causes import Causes
+from conductor.maintenance.clock import ClockCare
 from conductor.maintenance.lost_workers import LostWorkers
 from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.partitions import PartitionCare
 from conductor.maintenance.queue_depth import QueueDepth
-from conductor.maintenance.routes import Routes
-from conductor.maintenance.unknown_names import UnknownNames
-from conductor.maintenance.unserved import Unserved
+from conductor.maintenance.routes import Routes, announce_flows
+from conductor.maintenance.settle import Settle
+from conductor.maintenance.ticks import Ticks
+from conductor.maintenance.unserved_names import UnknownNames, Unserved
 from conductor.metrics import ConductorMetrics
 from conductor.registry import Identity
 from conductor.session.open import refuse_pooling
@@ -86,7 +89,7 @@ class ConductorProcess:
             await own.close()
 
     async def apply(self, config: Config) -> None:
-        """Take over another configuration; a name that cannot be started anew goes on as it was."""
+        """Apply another configuration; an action name that cannot be restarted continues with the old one."""
         wanted = self._served_names(config)
         changed = [name for name in wanted if self._differs(config, name)]
         old, self._config = self._config, config
@@ -98,9 +101,7 @@ class ConductorProcess:
             raise
         for name in set(self._pools) - set(wanted):
             self._leave(self._pools.pop(name))
-        for runner in self._runners:
-            if runner.name == Routes.name:
-                runner.wake()
+        self._wake(Routes.name)
 
     def dispatched(self) -> dict[str, int]:
         """How many dispatches were recorded so far, by status."""
@@ -135,23 +136,33 @@ class ConductorProcess:
         asyncio.get_running_loop().set_default_executor(ThreadsPerName())
         url = self._config.database.conninfo()
         await refuse_pooling(url)
+        own = OwnSession(url)
+        if once:  # else the loop of the routes does it
+            async with own.session() as session:
+                await announce_flows(session, self._config, self._served_names(self._config))
         await self._start(self._served_names(self._config), once=once)
         if self._unserved and (once or not self._pools):
             await self._stop_pools()
             raise next(iter(self._unserved.values()))
-        return OwnSession(url)
+        return own
 
     async def _run_loops(self, own: OwnSession) -> None:
         config, metrics = self._config, self._metrics
+        settle = Settle(own, OwnSession(config.database.conninfo()))
         loops: list[Loop] = [
             LostWorkers(own, config.workers, metrics),
             UnknownNames(own, lambda: self._config),
             QueueDepth(own, metrics),
+            Causes(own, metrics),
+            ClockCare(own),
             PartitionCare(own, config.partitions, metrics),
             Routes(own, lambda: (self._config, set(self._pools))),
+            Ticks(own, metrics),
+            settle,
             Unserved(lambda: self._start(list(self._unserved))),
         ]
         self._runners = [Runner(loop) for loop in loops]
+        own.on_change = lambda: self._wake(Ticks.name, Settle.name)
         tasks = [asyncio.create_task(runner.run()) for runner in self._runners]
         try:
             await self._until_stopped(tasks)
@@ -159,6 +170,12 @@ class ConductorProcess:
             for runner in self._runners:
                 runner.stop()
             await asyncio.gather(*tasks, return_exceptions=True)
+            await settle.close()
+
+    def _wake(self, *names: str) -> None:
+        for runner in self._runners:
+            if runner.name in names:
+                runner.wake()
 
     async def _until_stopped(self, tasks: list[asyncio.Task[None]]) -> None:
         """Return at the stop; raise what ends a loop or a worker before."""

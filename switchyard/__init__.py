@@ -1,1 +1,52 @@
+"""Switchyard: runs and tracks long workflows and their callbacks, with Postgres as the queue.
+
+    from switchyard import Switchyard
+
+The names of the Python API are imported when they are first used, so that `import switchyard` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from switchyard.client.asynchronous import AsyncSwitchyard
+    from switchyard.client.blocking import Switchyard
+    from switchyard.client.output import File, Results
+    from switchyard.client.records import Event, Thread
+    from switchyard.remote import connect, connect_async
+    from switchyard.status import Status
+    from switchyard.submit.submission import Submission
+
 __version__ = "0.1.0"
+
+_PLACES = {
+    "AsyncSwitchyard": "switchyard.client.asynchronous",
+    "Event": "switchyard.client.records",
+    "File": "switchyard.client.output",
+    "Results": "switchyard.client.output",
+    "Status": "switchyard.status",
+    "Submission": "switchyard.submit.submission",
+    "Switchyard": "switchyard.client.blocking",
+    "Thread": "switchyard.client.records",
+    "connect": "switchyard.remote",
+    "connect_async": "switchyard.remote",
+}
+
+__all__ = [
+    "AsyncSwitchyard",
+    "Event",
+    "File",
+    "Results",
+    "Status",
+    "Submission",
+    "Switchyard",
+    "Thread",
+    "connect",
+    "connect_async",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_PLACES[name]), name)

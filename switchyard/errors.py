@@ -1,4 +1,4 @@
-"""Every error of ours, in one tree. Each message is a sentence for people; none carries a secret.
+"""All errors, in one tree. Messages are written for people and contain no secrets.
 
 SwitchyardError                 1
 ├── ConfigError                78  the configuration or the machine has to change first
@@ -7,23 +7,26 @@ SwitchyardError                 1
 │   ├── AddressInUse           78  somebody else has the port
 │   └── EmbeddedPostgresError  78  a Postgres of one's own cannot start here
 ├── BadInput                   65  the same input never works
+│   ├── NoSuchAction           65  the ledger has no action of that id
 │   ├── LimitExceeded          65  an evaluation took more time or memory than it may
 │   └── EvaluationFailed       65  an evaluation raised an error
+├── WaitTimeout                75  also TimeoutError: the action had not ended in time
 ├── Transient                  75  the same again may work later
 │   ├── PoolUnavailable        75  too many evaluations are waiting, or none can be started
 │   ├── DatabaseUnavailable    75
 │   └── ClusterUnreachable     75  the Kubernetes API gave no answer
-├── RefusedError                1  the Kubernetes API said no (switchyard/backends/kubernetes/answer.py)
-└── StoreError                  1  the object store said no
+├── RefusedError                1  the Kubernetes API refused (switchyard/backends/kubernetes/answer.py)
+└── StoreError                  1  the object store refused
     ├── StoreMissing            1  there is no such object
     ├── StoreUnavailable       75  also Transient: full disk, time-out, throttling
     ├── StoreBadKey            65  also BadInput: a key that no store takes
     └── StoreTooLarge          65  also BadInput: larger than the caller's limit
 
-A program ends with the `exit_code` of what escapes it; `transient` says whether to try again.
+A program ends with the `exit_code` of an uncaught error; `transient` errors may be retried.
 """
 
 from typing import ClassVar
+from uuid import UUID
 
 from switchyard.process.exit import Exit
 
@@ -54,13 +57,24 @@ class AddressInUse(ConfigError):
 
 
 class EmbeddedPostgresError(ConfigError):
-    """The embedded Postgres cannot be started or stopped; the message says what to do."""
+    """The embedded Postgres cannot be started or stopped; the message contains the remedy."""
 
 
 class BadInput(SwitchyardError):
     """The input is wrong: trying again cannot help."""
 
     exit_code = Exit.BAD_INPUT
+
+
+class NoSuchAction(BadInput):
+    """The ledger has no action of that id: it was never submitted, or its partition was dropped."""
+
+    def __init__(self, uuid: UUID) -> None:
+        super().__init__(uuid)
+        self.uuid = uuid
+
+    def __str__(self) -> str:
+        return f"there is no action {self.uuid}"
 
 
 class LimitExceeded(BadInput):
@@ -90,6 +104,13 @@ class EvaluationFailed(BadInput):
 
 class Transient(SwitchyardError):
     """The same again may work later."""
+
+    exit_code = Exit.TRANSIENT
+    transient = True
+
+
+class WaitTimeout(SwitchyardError, TimeoutError):
+    """`wait` gave up; the action goes on."""
 
     exit_code = Exit.TRANSIENT
     transient = True

@@ -25,7 +25,7 @@ def name_of(uuid: UUID, run: int) -> str:
 
 
 def parse_name(name: str) -> tuple[UUID, int] | None:
-    """The (uuid, run) that `name_of` would call so, or None where it is no name of ours."""
+    """The (uuid, run) of a name that `name_of` made; None for any other name."""
     match = _NAME.fullmatch(name)
     if match is None or match[2] == "1":
         return None

@@ -1,6 +1,6 @@
-"""Where an execution's files are in the object store, and how the work is told.
+"""Where an execution's files are in the object store, and which addresses the work is given.
 
-Every run has a folder of its own. What runs is given two URLs: of its input, and of that folder, under which
+Every run has its own folder. The work is given two URLs: of its input, and of that folder, under which
 it writes `output.json` and whatever files the output names. The same two go to local processes and pods by
 environment, to Argo by parameter, to Step Functions and SQS in the message.
 """
@@ -35,12 +35,12 @@ class Places:
 
     @property
     def workflow(self) -> str:
-        """The whole resource, state or exit record; written once, before the event that tells of it."""
+        """The whole resource, state or exit record; written once, before its event is recorded."""
         return f"{self.folder}/workflow.json"
 
     @property
     def log(self) -> str:
-        """What the work said, where the backend kept it."""
+        """The output of the work, where the backend has it."""
         return f"{self.folder}/log.txt"
 
     @property
@@ -49,7 +49,7 @@ class Places:
         return f"{self.folder}/cancel"
 
 
-# What stands in an action for parameters that are too large for the ledger: they are at `parameters_key`.
+# Replaces parameters that are too large for the ledger: they are stored at `parameters_key`.
 STORED = {"switchyard:parameters": "stored"}
 
 
@@ -58,8 +58,8 @@ def parameters_key(uuid: UUID) -> str:
     return f"callbacks/{uuid}/parameters.json"
 
 
-def told(places: Places, correlation_id: str | None, url_of: Callable[[str], str]) -> dict[str, str]:
-    """What the work has to know, by the names it goes under everywhere: action-uuid, run, input, ..."""
+def variables(places: Places, correlation_id: str | None, url_of: Callable[[str], str]) -> dict[str, str]:
+    """What a program receives about its work, by name: action-uuid, run, input, output, correlation-id."""
     return {
         "action-uuid": str(places.uuid),
         "run": str(places.run),
@@ -71,5 +71,5 @@ def told(places: Places, correlation_id: str | None, url_of: Callable[[str], str
 
 def environment(places: Places, correlation_id: str | None, url_of: Callable[[str], str]) -> dict[str, str]:
     """The same as environment variables: SWITCHYARD_ACTION_UUID, _RUN, _INPUT, _OUTPUT, _CORRELATION_ID."""
-    pairs = told(places, correlation_id, url_of).items()
+    pairs = variables(places, correlation_id, url_of).items()
     return {f"SWITCHYARD_{name.upper().replace('-', '_')}": value for name, value in pairs}

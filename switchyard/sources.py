@@ -41,7 +41,7 @@ class Observation:
     detail: Mapping[str, Any] = field(default_factory=dict)  # for the event; never decides
     handle: Any = None  # the source's own: what `forget` and `log` need
     poison: Notice | None = None  # it came often: the inbox entry if the ledger refuses it
-    acknowledge: Acknowledge | None = None  # awaited once recorded, where it is no end; an end is forgotten
+    acknowledge: Acknowledge | None = None  # awaited once recorded, if it is not an end; an end is forgotten
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +81,22 @@ class Source(Protocol):
         """
 
     def present(self, uuid: UUID, run: int) -> bool | None:
-        """Whether it was there when last seen; None: this source cannot tell without a look."""
+        """Whether it existed when last observed; None where this source knows only after a request."""
 
     async def look(self, uuid: UUID, run: int) -> Observation | None:
         """A fresh look, by name, past every cache; None: it is not there."""
 
     async def log(self, observation: Observation) -> bytes | None:
-        """The log's tail of what ended, where the backend kept one."""
+        """The end of its log, where the backend has one."""
 
     async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
-        """Ask the backend to stop it. Not there, or ended already, is no error."""
+        """Ask the backend to stop it. Missing, or ended already, is not an error."""
 
     async def forget(self, observation: Observation) -> None:
         """Delete or acknowledge what was observed, and only that; idempotent."""
 
     async def ready(self) -> bool:
-        """Whether it has seen the whole of its backend and still hears from it."""
+        """Whether it has listed its whole backend and the backend still answers."""
 
     async def close(self) -> None:
         """Stop observing and let go of the connections."""

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """What an event says of a run. Equal to its text, so rows and JSON need no translation."""
+    """The status of a run in an event. Equal to its text, so rows and JSON need no translation."""
 
     PENDING = "PENDING"
     QUEUED = "QUEUED"

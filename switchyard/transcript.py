@@ -1,4 +1,4 @@
-"""What a handler said to the outside and what came back, kept in the object store.
+"""What a handler sent and received, stored in the object store.
 
 An event's detail holds `"transcript": {"key": …, "line": n}`. The object is JSON lines: under load one object
 holds the transcripts of many deliveries, and lies under the first one's action (docs/adr/0071).

@@ -4,7 +4,7 @@ from switchyard.cli.program import program, run
 
 COMMANDS = {"run": "caboose.cli.run:run"}
 
-app = program("caboose", "Brings workflow states back: archives, records, calls back, cleans up.", COMMANDS)
+app = program("caboose", "Observes executions: archives and records their ends, inserts callbacks.", COMMANDS)
 
 
 def main() -> None:

@@ -10,7 +10,8 @@ import typer
 from caboose.program import CabooseProgram
 from switchyard.cli.options import ConfigFile
 from switchyard.config.config import Config
-from switchyard.config.load import find, load
+from switchyard.config.connection import find
+from switchyard.config.load import load
 from switchyard.execution import Shard
 from switchyard.process.frame import serve
 from switchyard.process.log import configure

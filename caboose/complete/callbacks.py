@@ -1,6 +1,6 @@
 """Inserts the callbacks of recorded ends, inside the transaction that records them.
 
-`callbacks_made` gives a thread's callbacks to exactly one transaction, ever: ours, or that of whoever
+`callbacks_made` gives a thread's callbacks to exactly one transaction, ever: ours, or that of any process
 recorded another end. A crash before the commit leaves nothing, a replay after it finds the flag cleared,
 and because a callback's uuid is derived from its end, even a second insert would change nothing.
 

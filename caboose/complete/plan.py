@@ -59,7 +59,7 @@ def document_of(ended: Ended, output: Any) -> dict[str, Any]:
 
 
 def own_callbacks(ended: Ended) -> tuple[list[Candidate], list[Planned]]:
-    """The callbacks that the action brought: those that can be read, and an INVALID action for each other."""
+    """The callbacks in the action itself: those that can be read, and an INVALID action for every other."""
     if ended.own_callbacks is None:
         return [], []
     try:

@@ -7,6 +7,6 @@
     acknowledge.py  the last step of everything that is not an end
     listen.py       wakes the due sweep when somebody cancels
 
-A source may report in any order and as often as it likes. It reports every end until it is told to forget
+A source may report in any order and as often as it likes. It reports every end until it is asked to forget
 it, so whatever is lost here comes again.
 """

@@ -1,4 +1,4 @@
-"""What a source reported and nobody has processed yet.
+"""Observations that were reported and are not processed yet.
 
 Three places: a bounded queue of what is new; what waits for something shared (the store, a lock), which stops
 the queue while there is much of it; and what was set aside because it waits for something of its own, or was

@@ -1,4 +1,4 @@
-"""Wakes up on a cancel. The notification only saves time: the next pass finds what was missed."""
+"""Wakes up on a cancel or an end with callbacks. A notification only saves time: the next pass finds them."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ class CancelListener:
         self._wake = wake
 
     async def run_once(self) -> float | None:
-        """Listen until the connection is lost; a cancel may have been missed then, so wake on each start."""
+        """Listen until the connection is lost; one may have been missed then, so wake on each start."""
         self._wake()
         with unavailable():
             connection = await connect(self._url, application_name="caboose listen")

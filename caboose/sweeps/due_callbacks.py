@@ -21,6 +21,7 @@ from caboose.queries import START, Page, Queries
 from caboose.rows import Due
 from caboose.scope import Scope
 from caboose.session import RowBusy
+from caboose.sweeps.idle import idle_pause
 from switchyard.errors import Transient
 from switchyard.places import Places
 from switchyard.process.log import bound, get_logger
@@ -53,6 +54,9 @@ class DueCallbacks:
         self._failed: dict[tuple[UUID, int], float] = {}  # until when each is left out
         self._looked_for_unknown = float("-inf")
         self._after = START  # how far this pass is
+        self._found = (
+            False  # in this pass: an end with callbacks notifies, but not one that had to be left out
+        )
         self._unanswered: set[str] = set()  # action names of sources that did not answer in this pass
 
     async def run_once(self) -> float | None:
@@ -61,6 +65,7 @@ class DueCallbacks:
         workflows, limit = self._services.callbacks.workflows, self._services.config.caboose.batch
         page = Page(sorted(skip), self._scope.shard.buckets, limit, self._after)
         due = await self._queries.due(page, workflows)
+        self._found = self._found or bool(due)
         done, last = await self._follow_up_page(due)
         self._services.metrics.called_back.inc(done)
         if last is not None and (len(due) == limit or last != due[-1].uuid):
@@ -68,7 +73,9 @@ class DueCallbacks:
             return 0.0
         self._after, self._unanswered = START, set()
         await self._report_unknown(workflows)
-        return self._services.config.caboose.poll
+        poll = self._services.config.caboose.poll
+        idle, self._found = not (self._found or skip or self._failed), False
+        return idle_pause(poll) if idle else poll
 
     async def _follow_up_page(self, due: Sequence[Due]) -> tuple[int, UUID | None]:
         """How many were followed up, and up to where: a page that takes long is left in the middle."""

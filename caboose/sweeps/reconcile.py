@@ -1,4 +1,4 @@
-"""Compares what the ledger says a backend has with what the backend has.
+"""Compares the executions that the ledger expects in a backend with those the backend has.
 
 An execution that is not there is missing at first: it may be on its way, or a list may be stale. One that
 stays missing for the grace is looked for once more, by name and past every cache, under its thread's
@@ -16,6 +16,7 @@ from caboose.leader import Leader
 from caboose.observe.intake import Intake
 from caboose.queries import START, Queries
 from caboose.rows import OpenExecution
+from caboose.sweeps.idle import idle_pause
 from switchyard.errors import Transient
 from switchyard.process.log import get_logger
 from switchyard.sources import Observation, Source
@@ -68,7 +69,7 @@ class Reconcile:
         for memory in (self._missing, self._asked):
             for gone in memory.keys() - seen:
                 del memory[gone]
-        return self._every
+        return self._every if seen else idle_pause(self._every)
 
     async def _compare(self, each: OpenExecution) -> None:
         try:

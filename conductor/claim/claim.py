@@ -7,10 +7,11 @@ comes back decided, as INVALID, and the others start.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
 from conductor.action import LAST_ATTEMPT, ClaimedAction, Decision, State
+from conductor.limits.flows import Flow
 from conductor.session import jsonb
 from conductor.session.arrays import BigInts, Ints, Uuids
 from conductor.session.session import Session
@@ -19,8 +20,11 @@ from switchyard.ledger.queries import query
 
 CLAIM = query("conductor", "claim")
 CLAIM_DESCRIBED = query("conductor", "claim_described")
+LANE_CLAIM = query("conductor", "lane_claim")
+LANE_CLAIM_DESCRIBED = query("conductor", "lane_claim_described")
 CLAIM_ORPHANS = query("conductor", "claim_orphans")
 UNLOCK = query("conductor", "unlock")
+RELEASE = query("conductor", "release")
 
 NOT_DESCRIBED = Decision("INVALID", "its row in the action table is missing")
 TOO_MANY_ATTEMPTS = Decision("INVALID", f"its attempt number is beyond {LAST_ATTEMPT:,}")
@@ -34,6 +38,19 @@ class Look:
     claimed: int
     skipped: bool  # others hold something that is due
     due_in: float | None  # seconds until the earliest that is not due yet
+    held_back: bool = False  # a rate holds back what is ready
+
+
+def together(wanted: int, looks: Sequence[Look]) -> Look:
+    """What the claims of several flows found."""
+    due = [look.due_in for look in looks if look.due_in is not None]
+    return Look(
+        wanted,
+        sum(look.claimed for look in looks),
+        any(look.skipped for look in looks),
+        min(due, default=None),
+        any(look.held_back for look in looks),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +65,7 @@ class ClaimedBatch:
     runs: Ints
     attempts: Ints  # dispatches before this one
     locks: BigInts
+    lanes: Sequence[str] | None = None  # of a flow
 
     def __len__(self) -> int:
         return len(self.uuids)
@@ -59,53 +77,75 @@ class ClaimedBatch:
             Ints.of(self.runs[start:end]),
             Ints.of(self.attempts[start:end]),
             BigInts.of(self.locks[start:end]),
+            self.lanes[start:end] if self.lanes else None,
         )
 
     def actions(self, *, ahead: int = 1) -> list[ClaimedAction]:
         """One record for each, `ahead` attempts after those it had."""
         rows = zip(self.uuids, self.runs.values(), self.attempts.values(), self.locks.values(), strict=True)
-        return [
+        actions = [
             ClaimedAction(uuid, run, min(before + ahead, LAST_ATTEMPT), lock)
             for uuid, run, before, lock in rows
         ]
+        return self.in_lanes(actions)
+
+    def in_lanes(self, actions: list[ClaimedAction]) -> list[ClaimedAction]:
+        """The records of all of them, in the batch's order, each with its lane."""
+        for action, lane in zip(actions, self.lanes or (), strict=False):
+            action.lane = lane
+        return actions
 
 
-async def claim(session: Session, name: str, wanted: int, held: Uuids) -> tuple[ClaimedBatch, Look]:
+async def claim(
+    session: Session, name: str, wanted: int, held: Uuids, flow: Flow | None = None
+) -> tuple[ClaimedBatch, Look]:
     """Lock up to `wanted` processable actions, passing over those this session holds already."""
     with or_sever(session, "claim"):
-        [row] = await session.rows(CLAIM, {"name": name, "wanted": wanted, "held": held})
+        [row] = await session.rows(*_statement(CLAIM, LANE_CLAIM, name, wanted, held, flow))
         return _taken(row, wanted)
 
 
 async def claim_described(
-    session: Session, name: str, wanted: int, held: Uuids, attempts: int
+    session: Session, name: str, wanted: int, held: Uuids, attempts: int, flow: Flow | None = None
 ) -> tuple[list[ClaimedAction], Look]:
     """The same, with what a handler needs to know of each; `attempts` are what the policy allows."""
     with or_sever(session, "claim"):
-        [row] = await session.rows(CLAIM_DESCRIBED, {"name": name, "wanted": wanted, "held": held})
+        statement = _statement(CLAIM_DESCRIBED, LANE_CLAIM_DESCRIBED, name, wanted, held, flow)
+        [row] = await session.rows(*statement)
         batch, look = _taken(row, wanted)
-        return described(name, batch, row[6:], attempts) if len(batch) else [], look
+        return described(name, batch, row[8:], attempts) if len(batch) else [], look
+
+
+def _statement(
+    plain: LiteralString, by_lane: LiteralString, name: str, wanted: int, held: Uuids, flow: Flow | None
+) -> tuple[LiteralString, dict[str, Any]]:
+    values = {"wanted": wanted, "held": held}
+    return (plain, {**values, "name": name}) if flow is None else (by_lane, {**values, **flow.values()})
 
 
 async def claim_orphans(session: Session, name: str, wanted: int, held: Uuids) -> list[ClaimedAction]:
-    """Lock what is RUNNING while nobody runs it."""
+    """Lock actions that are RUNNING although no worker holds them."""
     with or_sever(session, "claim of orphans"):
         [row] = await session.rows(CLAIM_ORPHANS, {"name": name, "wanted": wanted, "held": held})
         return ClaimedBatch(*row).actions(ahead=0)
 
 
-async def unlock(session: Session, locks: BigInts | Sequence[int]) -> None:
-    """Give locks back; every one of them must have been ours."""
+async def unlock(session: Session, locks: BigInts | Sequence[int], *, unfinished: bool = False) -> None:
+    """Give locks back; every one of them must have been ours.
+
+    A session remembers how far it has claimed: what it has not finished must be given back as such.
+    """
     column = locks if isinstance(locks, BigInts) else BigInts.of(locks)
     with or_sever(session, "unlock"):
-        [[freed]] = await session.rows(UNLOCK, {"locks": column})
+        [[freed]] = await session.rows(RELEASE if unfinished else UNLOCK, {"locks": column})
         if freed != len(column):
             raise AssertionError(f"{len(column) - freed} locks were not held")
 
 
 def _taken(row: Sequence[Any], wanted: int) -> tuple[ClaimedBatch, Look]:
-    uuids, runs, attempts, locks, skipped, due_in = row[:6]
-    return ClaimedBatch(uuids, runs, attempts, locks), Look(wanted, len(uuids), bool(skipped), due_in)
+    uuids, runs, attempts, locks, skipped, due_in, held_back, lanes = row[:8]
+    look = Look(wanted, len(uuids), bool(skipped), due_in, bool(held_back))
+    return ClaimedBatch(uuids, runs, attempts, locks, lanes), look
 
 
 def described(name: str, batch: ClaimedBatch, columns: Sequence[Any], attempts: int) -> list[ClaimedAction]:
@@ -115,7 +155,7 @@ def described(name: str, batch: ClaimedBatch, columns: Sequence[Any], attempts: 
     descriptions = [found.get(key) for key in batch.uuids.as_sent()]
     numbers = batch.runs.values(), batch.attempts.values(), batch.locks.values()
     rows = zip(batch.uuids, *numbers, descriptions, strict=True)
-    return [action_of(name, *row, attempts) for row in rows]
+    return batch.in_lanes([action_of(name, *row, attempts) for row in rows])
 
 
 def action_of(

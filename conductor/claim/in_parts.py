@@ -7,12 +7,14 @@ claims take fewer actions and read them in parts; a row that cannot be read even
 """
 
 import time
+from dataclasses import replace
 
 import psycopg
 
 from conductor.action import ClaimedAction, Decision, State
 from conductor.claim.claim import ClaimedBatch, Look, claim, described, unlock
 from conductor.limits.claim_size import ClaimSize
+from conductor.limits.flows import Flow
 from conductor.session.arrays import Uuids
 from conductor.session.session import Session
 from switchyard.ledger.errors import blames_row
@@ -29,10 +31,16 @@ AGAIN = 30.0  # seconds until a row that could not be read in time is tried agai
 
 
 async def claim_in_parts(
-    session: Session, name: str, wanted: int, held: Uuids, attempts: int, size: ClaimSize
+    session: Session,
+    name: str,
+    wanted: int,
+    held: Uuids,
+    attempts: int,
+    size: ClaimSize,
+    flow: Flow | None = None,
 ) -> tuple[list[ClaimedAction], Look]:
     """Like `claim_described`; what could not be read in time is given back."""
-    batch, look = await claim(session, name, wanted, held)
+    batch, look = await claim(session, name, wanted, held, flow)
     until = time.monotonic() + WITHIN
     actions: list[ClaimedAction] = []
     done, part = 0, 1
@@ -49,8 +57,9 @@ async def claim_in_parts(
         else:
             size.still_slow()
     if done < len(batch):
-        await unlock(session, batch.part(done, len(batch)).locks)
-    return actions, Look(wanted, len(actions), look.skipped or done < len(batch), look.due_in)
+        await unlock(session, batch.part(done, len(batch)).locks, unfinished=True)
+    skipped = look.skipped or done < len(batch)
+    return actions, replace(look, claimed=len(actions), skipped=skipped)
 
 
 async def _read(session: Session, name: str, part: ClaimedBatch, attempts: int) -> list[ClaimedAction] | None:

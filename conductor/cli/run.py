@@ -10,7 +10,8 @@ import typer
 from conductor.process import ConductorProcess
 from switchyard.cli.options import ConfigFile
 from switchyard.config.config import Config
-from switchyard.config.load import find, load
+from switchyard.config.connection import find
+from switchyard.config.load import load
 from switchyard.process import log
 from switchyard.process.frame import serve
 from switchyard.process.signals import handled_in_loop

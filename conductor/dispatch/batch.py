@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import psycopg
 
 from conductor.action import LAST_ATTEMPT, ClaimedAction, State
-from conductor.claim.claim import TOO_MANY_ATTEMPTS, ClaimedBatch, Look, claim, unlock
+from conductor.claim.claim import TOO_MANY_ATTEMPTS, ClaimedBatch, Look, claim, together, unlock
 from conductor.dispatch.pipeline import Pipeline
+from conductor.limits.flows import Flow
 from conductor.outcomes.decide import decide
 from conductor.outcomes.write import write_batch
 from conductor.session.arrays import Ints, Uuids
@@ -25,8 +26,18 @@ class BatchPipeline(Pipeline):
 
     async def claim(self, wanted: int) -> Look:
         """Claim, dispatch and write up to `wanted` actions; they are not described, only identified."""
+        if not self._served.flows:
+            return await self._claim_of(wanted, None)
+        left, looks = wanted, []
+        self.freed = False
+        for flow in self._served.flows.in_turn():
+            looks.append(await self._claim_of(left, flow))
+            left -= looks[-1].claimed
+        return together(wanted, looks)
+
+    async def _claim_of(self, wanted: int, flow: Flow | None) -> Look:
         served, held = self._served, Uuids.of(self.table.uuids)
-        batch, look = await claim(self._session, served.name, wanted, held)
+        batch, look = await claim(self._session, served.name, wanted, held, flow)
         if len(batch) and served.at_most_once:
             await self._as_records(batch)
         elif len(batch):
@@ -66,6 +77,8 @@ class BatchPipeline(Pipeline):
     async def _written_as_columns(self, batch: ClaimedBatch, outcome: Outcome) -> bool:
         served = self._served
         served.observe(outcome)
+        for lane in batch.lanes or ():
+            served.flows.observe(lane, outcome)
         decision = decide(outcome, 1, served.action.retry, at_most_once=served.at_most_once)
         try:
             await write_batch(self._session, batch, decision)
@@ -75,6 +88,7 @@ class BatchPipeline(Pipeline):
             return False
         self.writer.count(decision.status, len(batch))
         await unlock(self._session, batch.locks)
+        self.freed = bool(self._served.flows)
         return True
 
     def run(self, actions: Sequence[ClaimedAction]) -> None:

@@ -13,12 +13,13 @@ import time
 from collections.abc import Callable, Sequence
 
 from conductor.action import ClaimedAction, Decision, State
-from conductor.claim.claim import Look, claim_described, claim_orphans, unlock
+from conductor.claim.claim import Look, claim_described, claim_orphans, together, unlock
 from conductor.claim.fast_path import FastClaim
 from conductor.claim.in_parts import claim_in_parts
 from conductor.dispatch.group_commit import GroupCommit
 from conductor.dispatch.handler_call import HandlerCall, traced_claim
 from conductor.dispatch.inflight import InFlight
+from conductor.limits.flows import Flow
 from conductor.limits.served_name import ServedName
 from conductor.outcomes.decide import decide
 from conductor.outcomes.write import RUNNING, Writer, running_now
@@ -61,6 +62,7 @@ class Pipeline:
         self._enough = 1 if self._call.drafts else max(1, slots // 4)  # outcomes that need not wait for more
         self._blocked_at = 0.0
         self._stopping = False
+        self.freed = False  # slots of a flow came free, and no claim has reported it yet
 
     @property
     def may_start(self) -> bool:
@@ -78,12 +80,24 @@ class Pipeline:
         return look
 
     async def _claimed(self, wanted: int) -> tuple[list[ClaimedAction], Look]:
+        if not self._served.flows:
+            return await self._claimed_of(wanted, None)
+        actions: list[ClaimedAction] = []
+        looks: list[Look] = []
+        self.freed = False
+        for flow in self._served.flows.in_turn():
+            found, look = await self._claimed_of(wanted - len(actions), flow)
+            actions += found
+            looks.append(look)
+        return actions, together(wanted, looks)
+
+    async def _claimed_of(self, wanted: int, flow: Flow | None) -> tuple[list[ClaimedAction], Look]:
         session, served, held = self._session, self._served, Uuids.of(self.table.uuids)
         size, attempts = served.claim_size, served.action.retry.attempts
         if size.in_parts:
-            return await claim_in_parts(session, served.name, wanted, held, attempts, size)
+            return await claim_in_parts(session, served.name, wanted, held, attempts, size, flow)
         try:
-            return await claim_described(session, served.name, wanted, held, attempts)
+            return await claim_described(session, served.name, wanted, held, attempts, flow)
         except Exception:
             size.failed(wanted)  # whatever it was, the next session takes fewer, and reads them in parts
             raise
@@ -170,7 +184,7 @@ class Pipeline:
         if action.state is not State.RUNNING:
             return  # given up meanwhile: somebody else may have it now
         action.task = None
-        self._served.seconds.observe(time.perf_counter() - began)
+        self._served.was_busy(time.perf_counter() - began)
         if isinstance(outcome, Draft):
             action.state, action.draft = State.DRAFTED, outcome
             self._group_commit.add(action)
@@ -191,7 +205,7 @@ class Pipeline:
     def _decide(self, action: ClaimedAction, outcome: Outcome, *, observed: bool = False) -> None:
         served = self._served
         if not observed:
-            served.observe(outcome)
+            served.observe(outcome, action.lane)
         decision = decide(outcome, action.attempt, served.action.retry, at_most_once=served.at_most_once)
         self.table.decide(action, decision)
 
@@ -209,7 +223,7 @@ class Pipeline:
     async def _write(self, actions: Sequence[ClaimedAction]) -> None:
         """At most once, RUNNING is such a write too: committed, and in force, before anything is sent."""
         if self._stopping:
-            await self._unlock([action for action in actions if action.decision is RUNNING])
+            await self._unlock([action for action in actions if action.decision is RUNNING], unfinished=True)
             actions = [action for action in actions if action.decision is not RUNNING]
         if not actions:
             return
@@ -238,10 +252,11 @@ class Pipeline:
             return 0.0
         return self.table.first_decided_at + LINGER - self._clock()
 
-    async def _unlock(self, actions: Sequence[ClaimedAction]) -> None:
+    async def _unlock(self, actions: Sequence[ClaimedAction], *, unfinished: bool = False) -> None:
         if actions:
-            await unlock(self._session, [action.lock for action in actions])
+            await unlock(self._session, [action.lock for action in actions], unfinished=unfinished)
             self.table.remove(actions)
+            self.freed = bool(self._served.flows)
 
     # -- the end -------------------------------------------------------------------------------------------
 
@@ -256,7 +271,7 @@ class Pipeline:
             for action in left:
                 self.table.decide(action, Decision("FAILED", STOPPED))
         else:
-            await self._unlock(left)
+            await self._unlock(left, unfinished=True)
         if left:
             log.warning("dispatches were cut short by the stop", action=self._served.name, count=len(left))
         self._blocked_at = 0.0

@@ -51,11 +51,15 @@ class Breaker:
     def observe(self, outcome: Outcome) -> bool:
         """Take one outcome into account; True where the factor changed."""
         before = self.factor
-        if isinstance(outcome, Success | HandedOver):
-            self.factor = min(1.0, self.factor * self._recover_by)
-        elif isinstance(outcome, Retry | Failed) and self._matches(outcome):
-            self.factor = max(self._floor, self.factor * self._slow_by)
+        self.factor = min(1.0, max(self._floor, self.factor * self.step(outcome)))
         return self.factor != before
+
+    def step(self, outcome: Outcome) -> float:
+        """What an outcome multiplies the factor by."""
+        if isinstance(outcome, Success | HandedOver):
+            return self._recover_by
+        slows = isinstance(outcome, Retry | Failed) and self._matches(outcome)
+        return self._slow_by if slows else 1.0
 
     def _matches(self, outcome: Retry | Failed) -> bool:
         try:

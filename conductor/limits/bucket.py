@@ -1,11 +1,18 @@
 """A token bucket: the dispatches of any stretch of time stay at or under rate x time + burst.
 
-`instance` scope is this bucket alone. `fleet` scope adds one row in the database (fleet.py) that all
-instances take from; this bucket then carries only the breaker's factor, which is each instance's own memory.
+`instance` scope is this bucket alone. `fleet` scope adds one row in the database that all instances
+take from, exact by its row lock; this bucket then carries only the breaker's factor, which each instance
+has for itself.
 """
 
 import math
 from collections.abc import Callable
+
+from conductor.session.session import Session
+from switchyard.ledger.queries import query
+
+TAKE = query("conductor", "take_tokens")
+GIVE = query("conductor", "give_tokens")
 
 
 class Bucket:
@@ -56,3 +63,22 @@ class Bucket:
         gained = max(0.0, now - self._at) * self._rate * self._factor
         self._at = now
         self._tokens = min(self._burst, self._tokens + gained)
+
+
+class FleetBucket:
+    """The row that all instances share: taken from once per claim; what a claim did not need returns."""
+
+    def __init__(self, name: str, rate: float, burst: int) -> None:
+        self._name = name
+        self._rate = rate
+        self._burst = burst
+
+    async def take(self, session: Session, wanted: int) -> tuple[int, float]:
+        """How many were there, up to `wanted`; with none, the seconds until there is one."""
+        values = {"name": self._name, "rate": self._rate, "burst": self._burst, "wanted": wanted}
+        [[taken, wait]] = await session.rows(TAKE, values)
+        return taken, wait
+
+    async def put_back(self, session: Session, tokens: int) -> None:
+        """Return tokens that nothing was dispatched for."""
+        await session.rows(GIVE, {"name": self._name, "burst": self._burst, "tokens": tokens})

@@ -1,12 +1,12 @@
 """What all workers of one action name in a process share: its configuration, handler, rate and breaker."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from conductor.limits.breaker import Breaker
-from conductor.limits.bucket import Bucket
+from conductor.limits.bucket import Bucket, FleetBucket
 from conductor.limits.claim_size import ClaimSize
-from conductor.limits.fleet_bucket import FleetBucket
+from conductor.limits.flows import Flows
 from conductor.metrics import ConductorMetrics
 from conductor.session.session import Session
 from switchyard.config.action import Action
@@ -26,6 +26,7 @@ class ServedName:
         handler: Handler,
         metrics: ConductorMetrics,
         clock: Callable[[], float] = time.monotonic,
+        flows: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.action = action
@@ -39,7 +40,11 @@ class ServedName:
         rate = action.rate
         self.bucket = Bucket(rate.limit, rate.burst, clock) if rate else None
         self.fleet = FleetBucket(name, rate.limit, rate.burst) if rate and rate.scope == "fleet" else None
-        self.breaker = Breaker.configured(action.breaker) if action.breaker else None
+        self._busy = 0.0
+        breaker = Breaker.configured(action.breaker) if action.breaker else None
+        by_lane = action.breaker is not None and action.breaker.scope == "lane"
+        self.breaker = None if by_lane else breaker
+        self.flows = Flows(flows, breaker if by_lane else None)
         metrics.breaker.labels(name).set(1.0)
 
     def slots(self, configured: int) -> int:
@@ -69,14 +74,26 @@ class ServedName:
         if self.fleet:
             await self.fleet.put_back(session, tokens)
 
-    def observe(self, outcome: Outcome) -> None:
+    def observe(self, outcome: Outcome, lane: str | None = None) -> None:
         """Let the breaker see the outcome of a dispatch."""
+        if lane is not None:
+            self.flows.observe(lane, outcome)
         if self.breaker is None or not self.breaker.observe(outcome):
             return
         if self.bucket is not None:
             self.bucket.slow_to(self.breaker.factor)
         self.metrics.breaker.labels(self.name).set(self.breaker.factor)
         log.warning("the breaker changed the rate", action=self.name, factor=round(self.breaker.factor, 4))
+
+    def was_busy(self, seconds: float) -> None:
+        """A handler took this long."""
+        self.seconds.observe(seconds)
+        self._busy += seconds
+
+    def take_busy(self) -> float:
+        """The seconds that handlers took since the last call: of all workers of this name in the process."""
+        busy, self._busy = self._busy, 0.0
+        return busy
 
     def state(self) -> dict[str, float]:
         """What `switchyard workers` shows of it."""

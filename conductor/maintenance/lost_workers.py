@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.silence import Silence
 from conductor.metrics import ConductorMetrics
+from conductor.session.session import Session
 from switchyard.config.daemons import Workers
 from switchyard.ledger.queries import query
 from switchyard.process.log import get_logger
@@ -16,6 +18,8 @@ LIVING = query("conductor", "living")
 MARK_LOST = query("conductor", "mark_lost")
 PAUSE_WHERE_LOST = query("conductor", "pause_where_lost")
 FORGET_WORKERS = query("conductor", "forget_workers")
+FORGET_ACTIVITY = query("conductor", "forget_activity")
+FORGET_EVERY = 100  # looks
 
 
 class LostWorkers:
@@ -35,6 +39,8 @@ class LostWorkers:
         self._metrics = metrics
         self._every = min(workers.beat, workers.lost_after / 4)
         self._silence = Silence(self._every, clock)
+        self._unweighed = True  # workers were marked lost since names were last paused for it
+        self._looks = 0
 
     async def run_once(self) -> float:
         """Mark, report, pause, sweep."""
@@ -45,9 +51,26 @@ class LostWorkers:
             if silent:
                 workers, beats = zip(*silent, strict=True)
                 lost = await session.rows(MARK_LOST, {"workers": list(workers), "beats": list(beats)})
-            limits = {"ratio": settings.max_lost_ratio, "least": settings.min_lost, "within": settings.keep}
-            paused = await session.rows(PAUSE_WHERE_LOST, limits)
-            await session.rows(FORGET_WORKERS, {"keep": settings.keep})
+            self._unweighed = self._unweighed or bool(lost)
+            paused = await self._pause(session) if self._unweighed else []
+            self._unweighed = False
+            await self._forget(session)
+        self._report(lost, paused)
+        return self._every
+
+    async def _pause(self, session: Session) -> list[Any]:
+        """Only a worker that was marked lost can make them too many."""
+        settings = self._workers
+        limits = {"ratio": settings.max_lost_ratio, "least": settings.min_lost, "within": settings.keep}
+        return await session.rows(PAUSE_WHERE_LOST, limits)
+
+    async def _forget(self, session: Session) -> None:
+        if self._looks % FORGET_EVERY == 0:
+            await session.rows(FORGET_WORKERS, {"keep": self._workers.keep})
+            await session.rows(FORGET_ACTIVITY)
+        self._looks += 1
+
+    def _report(self, lost: list[Any], paused: list[Any]) -> None:
         for worker, kind, action, host, beat_at, terminated in lost:
             self._metrics.lost.labels(kind).inc()
             log.error(
@@ -61,4 +84,3 @@ class LostWorkers:
             )
         for action, count, started in paused:
             log.error("too many workers were lost: paused", action=action, lost=count, started=started)
-        return self._every

@@ -1,13 +1,15 @@
 """The process's own session, for all that is not a claim: opened when needed, dropped at any error."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from conductor.session.session import Session
 from switchyard.ledger.connect import connect
+from switchyard.ledger.queries import query
 
 PATIENCE = 30.0
+LISTEN = query("conductor", "listen_for_changes")
 
 
 class OwnSession:
@@ -15,6 +17,7 @@ class OwnSession:
 
     def __init__(self, url: str) -> None:
         self._url = url
+        self.on_change: Callable[[], None] = lambda: None
         self._turn = asyncio.Lock()
         self._session: Session | None = None
 
@@ -38,7 +41,11 @@ class OwnSession:
     async def _opened(self) -> Session:
         limits = {"statement_timeout": "25s", "lock_timeout": "2s"}
         connection = await connect(self._url, application_name="conductor maintenance", **limits)
-        return Session(connection, answer_within=PATIENCE)
+        session = Session(connection, answer_within=PATIENCE)
+        session.on_bell = lambda _payload: self.on_change()
+        await session.rows(LISTEN)
+        self.on_change()  # a change may have been missed
+        return session
 
     async def _drop(self) -> None:
         session, self._session = self._session, None

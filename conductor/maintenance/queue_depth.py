@@ -9,7 +9,9 @@ log = get_logger(__name__)
 
 QUEUE = query("conductor", "queue")
 PAUSED = query("conductor", "paused")
+LANES = query("conductor", "lanes")
 EVERY = 10.0
+IDLE_EVERY = 60.0  # with an empty queue
 
 
 class QueueDepth:
@@ -27,15 +29,20 @@ class QueueDepth:
         async with self._own.session() as session:
             rows = await session.rows(QUEUE)
             paused = {name: (actor, reason) for name, actor, reason in await session.rows(PAUSED)}
-        for gauge in (self._metrics.depth, self._metrics.age, self._metrics.paused):
+            lanes = await session.rows(LANES)
+        made = self._metrics
+        for gauge in (made.depth, made.age, made.paused, made.lanes, made.in_flight):
             gauge.clear()
+        for name, flow, state, count, in_flight in lanes:
+            made.lanes.labels(name, flow, state).set(count)
+            made.in_flight.labels(name, flow).inc(in_flight)
         for name, status, depth, age in rows:
             self._metrics.depth.labels(name, status).set(depth)
             self._metrics.age.labels(name, status).set(age)
         for name in paused:
             self._metrics.paused.labels(name).set(1)
         self._tell(paused)
-        return EVERY
+        return EVERY if rows or paused else IDLE_EVERY
 
     def _tell(self, paused: dict[str, tuple[str, str]]) -> None:
         for name in paused.keys() - self._paused.keys():

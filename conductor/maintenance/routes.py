@@ -1,14 +1,24 @@
-"""Announces which action name runs each workflow: a submission by SQL then needs the workflow only."""
+"""Announces each workflow (the action name that runs it, its schemas), and the lanes and limits of names.
 
+A submission by SQL then needs the workflow only, and finds its lane like any other.
+"""
+
+import json
 from collections.abc import Callable, Collection
 
 from conductor.maintenance.own_session import OwnSession
+from conductor.session.session import Session
 from switchyard.config.config import Config
+from switchyard.config.flows import flows_of
 from switchyard.ledger.queries import query
 
 ANNOUNCE = query("conductor", "announce")
 WITHDRAW = query("conductor", "withdraw")
+ANNOUNCE_FLOWS = query("conductor", "announce_flows")
+WITHDRAW_FLOWS = query("conductor", "withdraw_flows")
 EVERY = 10.0
+TRIES = 6  # while conductors with the configuration before may still run
+SETTLED_EVERY = 60.0
 
 Served = tuple[Config, Collection[str]]
 
@@ -22,17 +32,33 @@ class Routes:
         self._own = own
         self._served = served  # asked at every call: the configuration may have been reloaded
         self._announced: Served | None = None
+        self._tries = 0
 
     async def run_once(self) -> float:
         """Announce what is served; withdraw what is configured nowhere, once all conductors agree on that."""
         config, names = served = self._served()
         flows = config.workflows.items()
         routes = sorted((name, flow.action) for name, flow in flows if flow.action in names)
-        values = {"workflows": [name for name, _ in routes], "names": [action for _, action in routes]}
+        values = {
+            "workflows": [name for name, _ in routes],
+            "names": [action for _, action in routes],
+            "about": [json.dumps(config.workflows[name].about()) for name, _ in routes],
+        }
         known = {"workflows": sorted(config.workflows), "config_hash": config.fingerprint()}
         async with self._own.session() as session:
             if served != self._announced:
                 await session.rows(ANNOUNCE, values)
+                await announce_flows(session, config, names)
             await session.rows(WITHDRAW, known)
+            keys = [flow["flow"] for name in config.actions for flow in flows_of(config, name)]
+            await session.rows(WITHDRAW_FLOWS, {"flows": keys, "config_hash": config.fingerprint()})
+        self._tries = 0 if served != self._announced else self._tries + 1
         self._announced = served
-        return EVERY
+        return EVERY if self._tries < TRIES else SETTLED_EVERY
+
+
+async def announce_flows(session: Session, config: Config, names: Collection[str]) -> None:
+    """The lanes and limits of these names, as this configuration has them."""
+    flows = [flow for name in sorted(names) for flow in flows_of(config, name)]
+    if flows:
+        await session.rows(ANNOUNCE_FLOWS, {"flows": json.dumps(flows)})

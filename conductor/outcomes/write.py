@@ -6,6 +6,7 @@ Any row may be the one that fails a statement, so a group that failed is written
   number; those are written, the others keep their locks and are tried again.
 - a time limit was reached (57014): the group is halved.
 - the thread is gone, dropped by retention (23503, 23514): there is nothing to write; its lock is given back.
+- only a partition is missing (23514): that row keeps its lock and is tried again.
 - the row holds something that the ledger, or Python, refuses: the group is halved until that row is alone,
   and it is written as FAILED with a plain text. If that is refused too, it keeps its lock and is tried again.
 - the server takes no writes now (read-only, disk full, anything else): nothing was written, the locks stay,
@@ -30,7 +31,7 @@ from conductor.outcomes.decide import unwritable
 from conductor.registry import Registration
 from conductor.session.arrays import Floats, Ints, Texts, Uuids
 from conductor.session.session import Session
-from switchyard.ledger.errors import blames_row, is_blocked
+from switchyard.ledger.errors import blames_row, is_blocked, lacks_partition
 from switchyard.ledger.queries import query
 from switchyard.process import tracing
 from switchyard.process.log import get_logger
@@ -74,6 +75,11 @@ def is_slow(error: Exception) -> bool:
 def is_locked(error: Exception) -> bool:
     """Somebody holds a row; the same may work in a moment."""
     return isinstance(error, psycopg.Error) and is_blocked(error) and not is_slow(error)
+
+
+def is_homeless(error: Exception) -> bool:
+    """There is no partition for a row; maintenance may create it, or retention dropped it."""
+    return isinstance(error, psycopg.Error) and lacks_partition(error)
 
 
 def is_poison(error: Exception) -> bool:
@@ -155,7 +161,7 @@ async def _smaller(
     rest = group
     if is_locked(error):
         rest = await _free(session, group, done)
-    elif not is_poison(error) and not is_slow(error):
+    elif not (is_poison(error) or is_slow(error) or is_homeless(error)):
         done.refused = " ".join(str(error).split())
         return [group]
     elif isinstance(error, psycopg.Error) and error.sqlstate in ("23503", "23514"):
@@ -268,11 +274,11 @@ class Writer:
         """So many events of that status were committed."""
         self._served.metrics.dispatches.labels(self._served.name, status).inc(times)
         if status in BAD_ENDS:
-            self._row.failed += times
+            self._row.heartbeat.failed += times
         elif status == "BACKOFF":
             self._backed_off = True
         else:
-            self._row.done += times
+            self._row.heartbeat.done += times
 
     def backed_off(self) -> bool:
         """Whether something went into BACKOFF since the last call."""
@@ -297,7 +303,7 @@ class Writer:
         self._again_at = self._clock() + REFUSED_AGAIN if refused else 0.0
         if refused and not self._refused:
             log.error(
-                "outcomes cannot be written: their locks are kept, nothing more is dispatched, trying again",
+                "outcomes cannot be written: locks stay held, no new dispatch until a retry succeeds",
                 action=self._served.name,
                 waiting=len(done.left),
                 error=done.refused,

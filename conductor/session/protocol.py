@@ -2,7 +2,7 @@
 
 psycopg makes a cursor, takes a lock and sets up a reader and a timeout for every statement: half of the time
 that a short one takes. Here the reader stays as long as the connection does, a statement is prepared once,
-and its result goes straight to whoever waits for it. How values look on the wire is still psycopg's business.
+and its result goes straight to the waiting caller. psycopg still encodes and decodes the values.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class Prepared:
 
 
 class PgProtocol:
-    """Sends statements and hears notifications on a connection that nobody else uses."""
+    """Sends statements and receives notifications on a connection that nothing else uses."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class PgProtocol:
         self._loop.add_reader(self._socket, self._readable)
 
     async def rows(self, statement: str, values: Mapping[str, Any]) -> list[Any]:
-        """Run a statement and return its rows; whoever gives up waiting for them must end the connection."""
+        """Run a statement and return its rows; a caller that stops waiting must close the connection."""
         params, types, formats = self._dumped(statement, values)
         prepared = self._prepared.get((statement, types)) or await self.prepare(statement, types)
         return await self.answer(prepared, self._execute(prepared, params, formats))
@@ -70,7 +70,7 @@ class PgProtocol:
         return prepared
 
     def send(self, prepared: Prepared, params: Params) -> Sent:
-        """Send it now, with values in their binary form; `answer` brings the rows."""
+        """Send it now, with values in their binary form; `answer` returns the rows."""
         return self._execute(prepared, params, [pq.Format.BINARY] * len(params))
 
     async def answer(self, prepared: Prepared, sent: Sent) -> list[Any]:

@@ -6,10 +6,11 @@ the locks, another worker claims, and nothing that we still have in memory can b
 the object that could write it is dead too. There is no token to compare and no clock to trust.
 
 The window of trust. The server may notice our death later than we notice its silence, never the other way
-round for long: a statement goes out at least every second, and one whose answer brings no byte for three
-seconds severs the socket. (A large answer over a slow link takes as long as it takes.) From then on every
-call raises `SessionLost`, the dispatches in flight are cancelled and their outcomes dropped. A dispatch that
-ignores its cancellation can still do its work twice (at-least-once); it cannot write twice.
+round for long: a statement goes out at least every second while the worker holds claims, else with every
+heartbeat, and one whose answer brings no byte for three seconds severs the socket. (A large answer over a
+slow link takes as long as it takes.) From then on every call raises `SessionLost`, the dispatches in flight
+are cancelled and their outcomes dropped. A dispatch that ignores its cancellation can still do its work twice
+(at-least-once); it cannot write twice.
 
 What each failure does:
 - the backend is terminated, the server crashes: the socket ends; seen at once, even while idle.
@@ -99,7 +100,7 @@ class Session:
         return found
 
     def quiet_until(self) -> float:
-        """When a round trip is due."""
+        """When a round trip is due, while the worker holds claims."""
         return self.answered_at + ROUND_TRIP_EVERY
 
     async def ping(self) -> None:
@@ -119,11 +120,11 @@ class Session:
         self._check()
 
     def silent_for(self) -> float:
-        """Seconds since the server was last heard."""
+        """Seconds since the last byte from the server."""
         return self._loop.time() - self._protocol.received_at
 
     def sever(self, reason: str) -> None:
-        """End it now: whoever waits for an answer gets an error instead, and the server frees the locks."""
+        """Close it now: a waiting caller gets an error, and the server releases the locks."""
         self._lost = self._lost or reason
         if self._connection.closed:
             return
@@ -152,7 +153,7 @@ class Session:
             self.on_bell(named)
 
     def _ended(self, error: OperationalError) -> None:
-        """Nobody can use it any more; whoever rests learns it at once."""
+        """It can no longer be used; waiting callers are woken at once."""
         self._lost = self._lost or _first_line(str(error))
         if self._rests is not None:
             self._rests.set()

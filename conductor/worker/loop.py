@@ -103,9 +103,12 @@ class WorkerLoop:
         await self._beat()
         if self._served.action.answers_itself and self._clock() >= self._not_before.orphans:
             await self._fail_orphans()
-        if self._may_claim() and bell.wait() <= 0 and self._clock() >= self._not_before.tokens:
+        looks = bell.wait() <= 0 or self._pipeline.freed
+        if self._may_claim() and looks and self._clock() >= self._not_before.tokens:
             await self._claim()
             await self._beat()
+        elif self._pipeline.freed and self._stop is None:
+            await self._report_freed()
         if not self._once and self._stop is None:
             await self.wakeup.arm_or_disarm()
         await self._rest()
@@ -117,7 +120,8 @@ class WorkerLoop:
             return (
                 self._stop is not None and self._stop.released
             )  # nobody waits for what could not be written
-        return self._stop is not None or (self._once and self.wakeup.bell.drained) or self._yields()
+        drained = self.wakeup.bell.drained and not self._pipeline.freed
+        return self._stop is not None or (self._once and drained) or self._yields()
 
     def _yields(self) -> bool:
         """Another worker needs the connection, and this one has nothing to do, or had it for long enough."""
@@ -139,7 +143,7 @@ class WorkerLoop:
         return self._pipeline.may_start and self._room() > 0
 
     async def _beat(self) -> None:
-        if self._row.due_in() <= 0:
+        if self._row.heartbeat.due_in() <= 0:
             await self._row.beat()
 
     async def _claim(self) -> None:
@@ -156,6 +160,11 @@ class WorkerLoop:
         await self._served.put_back(self._session, wanted - look.claimed)
         if look.claimed and bell.more and self._room() <= 0:
             await self.wakeup.ring_peers()
+
+    async def _report_freed(self) -> None:
+        """Others may use what came free, though this worker has no room or no tokens for it."""
+        await self._pipeline.claim(0)
+        await self.wakeup.ring_peers()
 
     async def _settle(self) -> None:
         await self._pipeline.settle()
@@ -180,13 +189,17 @@ class WorkerLoop:
         if self._over():
             return
         now = self._clock()
-        waits = [self._session.quiet_until() - now, self._row.due_in(), ROUND_TRIP_EVERY]
+        waits = [self._row.heartbeat.due_in(), ROUND_TRIP_EVERY]
+        if len(self._pipeline.table):
+            waits.append(self._session.quiet_until() - now)
         settle_in = self._pipeline.settle_in()
         if settle_in is not None:
             waits.append(settle_in)
         if self._stop is not None:
             if not self._stop.released:
                 waits.append(self._stop.by - now)
+        elif self._pipeline.freed:
+            waits.append(0.0)
         elif self._may_claim():
             waits.append(max(self.wakeup.bell.wait(), self._not_before.tokens - now))
         seconds = min(waits)
@@ -196,7 +209,8 @@ class WorkerLoop:
     def _nothing_to_weigh(self) -> bool:
         """What a bell names may be claimed by itself: no other work is known of, and no tokens are needed."""
         still = self.wakeup.bell.still
-        return not self._once and self._served.bucket is None and still and self._may_claim()
+        plain = self._served.bucket is None and not self._served.flows
+        return not self._once and plain and still and self._may_claim()
 
     def _wake(self) -> None:
         self.wakeup.wake()

@@ -8,6 +8,7 @@ from conductor.metrics import ConductorMetrics
 from conductor.worker.worker import Worker, WorkerContext
 from switchyard.backends.registry import build_handler
 from switchyard.config.action import Action
+from switchyard.config.flows import flows_of
 from switchyard.handlers import HandlerContext
 from switchyard.process.log import get_logger
 
@@ -28,7 +29,8 @@ class WorkerPool:
         self.name = name
         self._shared = shared
         self._handler = build_handler(name, action, context)
-        self._served = ServedName(name, action, self._handler, metrics)
+        flows = [flow["flow"] for flow in flows_of(context.config, name)]
+        self._served = ServedName(name, action, self._handler, metrics, flows=flows)
         self._workers = [Worker(self._served, shared) for _ in range(shared.settings.workers)]
         self.tasks: list[asyncio.Task[None]] = []
 

@@ -7,7 +7,7 @@ ever tries: waiting would make one open submit transaction deafen it.
 - Armed: whatever commits after the arming rings, and every ring is followed by a look in a new statement. So
   an armed worker may sleep until the bell, the earliest due time, or the poll. It stays armed while traffic
   is light: an action that comes alone is found by one statement.
-- A bell that names its action, heard while nothing else is known of, is answered by a look at that one alone.
+- A bell that names its action, received while nothing else is due, is answered by a claim of that one action.
 - Not armed, because writers are in flight or a peer is armed: nap for at most half a second, look, try again.
 - Busy, with more than a handful found in the last tenth of a second: bells would cost the writers more than
   looks cost us, so disarm and look every `listen_wait`.
@@ -36,6 +36,7 @@ DISARM = query("conductor", "disarm")
 RING = query("conductor", "ring")
 
 RING_EVERY = 1.0
+REHEARSE_EVERY = 600.0  # while the worker holds nothing; what it holds needs a round trip every second
 NAP = 0.5
 QUIET = 0.1  # how far back a worker remembers what it found
 BUSY = 8  # more than this within QUIET is busy
@@ -88,7 +89,7 @@ class Bell:
     @property
     def drained(self) -> bool:
         """The last look found less than it wanted: there was nothing more."""
-        return self._last is not NOTHING and not self.more
+        return self._last is not NOTHING and not (self.more or self._last.held_back)
 
     @property
     def more(self) -> bool:
@@ -114,7 +115,7 @@ class Bell:
             self._rung = True
 
     def wants_disarming(self) -> bool:
-        """Armed while busy: every writer pays for a bell that nobody needs."""
+        """Armed while busy: every writer pays for a notification that is not needed."""
         return self.armed and self.busy
 
     def wait(self) -> float:
@@ -148,6 +149,7 @@ class Wakeup:
         self._event = asyncio.Event()
         self._idle = False  # asleep with nothing else to do: a bell that names its action is answered at once
         self._rang_at = -RING_EVERY
+        self._rehearsed = asyncio.get_running_loop().time()
         self.bell = bell
         session.on_bell = self.heard
 
@@ -203,6 +205,8 @@ class Wakeup:
             await self._session.wait(self._event, seconds)
         finally:
             self._idle = False
-        fast = self._pipeline.fast
-        if not fast.pending and asyncio.get_running_loop().time() >= self._session.quiet_until():
+        fast, now = self._pipeline.fast, asyncio.get_running_loop().time()
+        due = self._session.quiet_until() if len(self._pipeline.table) else self._rehearsed + REHEARSE_EVERY
+        if not fast.pending and now >= due:
+            self._rehearsed = now
             await fast.rehearse()

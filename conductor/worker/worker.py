@@ -98,7 +98,7 @@ class Worker:
         lookout = self._context.lookout
         assert lookout is not None, "where connections are shared there is a lookout"
         self.serving = True
-        await lookout.wait(self._served.name, self._rows[-1].worker, self._stopped)
+        await lookout.wait(self._served.name, self._rows[-1].heartbeat.worker, self._stopped)
 
     async def _work(self) -> None:
         context, served = self._context, self._served

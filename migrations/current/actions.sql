@@ -1,12 +1,12 @@
 -- A new action gets its thread and its place in the yard, in the statement that inserts it.
 
--- A hash of what was asked for; the correlation id is who asked, not what.
+-- A hash of what was asked for. The correlation id and the tags describe the request; they are not part of it.
 create or replace function switchyard.content_of(a switchyard.action) returns bytea
 language sql immutable parallel safe as $$
   select sha256(convert_to(jsonb_build_array(a.action_type, a.workflow, a.callback, a.parent_uuid, a.priority,
-    a.parameters, a.callbacks, extract(epoch from a.start_after))::text, 'UTF8'))
+    a.parameters, a.callbacks, extract(epoch from a.start_after), a.lane, a.after, a.after_policy)::text, 'UTF8'))
 $$;
-comment on function switchyard.content_of is 'What an idempotency key stands for: equal for two requests that ask for the same.';
+comment on function switchyard.content_of is 'A hash of what was submitted: equal for two submissions of the same.';
 
 create or replace function switchyard.action_makes_thread() returns trigger
 language plpgsql security definer
@@ -15,6 +15,7 @@ declare
   rows bigint;
   keyed boolean;
   routed boolean;
+  waits boolean;
   taken record;
   wrong record;
   names text[];
@@ -24,17 +25,24 @@ begin
   select f.action_uuid, f.created_at, f.action_name, f.priority, f.start_after,
     f.action_type = 'workflow' or f.callbacks is not null
   from fresh f;
-  insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id)
-  select f.action_uuid, f.action_name, f.priority, 'PENDING', 1, 0, f.start_after, switchyard.uuid_lock(f.action_uuid)
-  from fresh f;
+  insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id, flow, lane)
+  select f.action_uuid, f.action_name, f.priority, 'PENDING', 1, 0, case when f.after is null then f.start_after else 'infinity' end,
+    switchyard.uuid_lock(f.action_uuid),
+    coalesce(w.flow, n.flow),
+    case when n.flow is not null then coalesce(f.lane, switchyard.lane_at(f.parameters, n.lane_path), '') end
+  from fresh f
+  left join switchyard.flow n on n.action_name = f.action_name and n.workflow is null
+  left join switchyard.flow w on w.action_name = f.action_name and w.workflow = f.workflow;
   get diagnostics rows = row_count;
   if rows = 1 then
-    select array[f.action_name], f.idempotency_key is not null, f.workflow is not null, case when f.start_after is null then f.action_uuid end
-    into names, keyed, routed, ready from fresh f;
+    select array[f.action_name], f.idempotency_key is not null, f.workflow is not null, f.after is not null,
+      case when f.start_after is null and f.after is null then f.action_uuid end
+    into names, keyed, routed, waits, ready from fresh f;
   else
-    select array_agg(n.action_name), bool_or(n.keyed), bool_or(n.routed) into names, keyed, routed
+    select array_agg(n.action_name), bool_or(n.keyed), bool_or(n.routed), bool_or(n.waits) into names, keyed, routed, waits
     from (
-      select f.action_name, bool_or(f.idempotency_key is not null) as keyed, bool_or(f.workflow is not null) as routed
+      select f.action_name, bool_or(f.idempotency_key is not null) as keyed, bool_or(f.workflow is not null) as routed,
+        bool_or(f.after is not null) as waits
       from fresh f group by f.action_name) as n;
   end if;
   if routed then
@@ -61,6 +69,17 @@ begin
       raise exception 'idempotency_key: % is already used by action %', taken.idempotency_key, taken.action_uuid
         using errcode = 'unique_violation';
     end if;
+  end if;
+  if waits then
+    insert into switchyard.waiting (action_uuid, after, policy)
+    select f.action_uuid, f.after, coalesce(f.after_policy, 'successful') from fresh f where f.after is not null;
+    perform switchyard.hold(array(select f.action_uuid from fresh f where f.after is not null));
+  end if;
+  if exists (select from switchyard.flow x where x.action_name = any (names)) then
+    -- After the keys: they stand for what was asked for, not for the lane that was derived from it.
+    update switchyard.action a set lane = y.lane
+    from fresh f join switchyard.yard y using (action_uuid)
+    where a.action_uuid = f.action_uuid and f.lane is null and y.lane <> '';
   end if;
   perform switchyard.ring(names, ready);
   return null;

@@ -41,6 +41,7 @@ begin
   values (t.action_uuid, 'PENDING', t.run + 1, 0, 'admin', jsonb_build_object(
     'actor', switchyard.named('actor', actor), 'reason', switchyard.named('reason', reason),
     'note', format('retriggered by %s: %s', actor, reason)));
+  perform switchyard.reopen_waiters(t.action_uuid, actor, reason);
   return t.run + 1;
 end
 $$;

@@ -23,7 +23,7 @@ create or replace function switchyard.ring(action_names text[], p_ready uuid def
 language plpgsql as $$
 declare
   name text;
-  said text := '';
+  payload text := '';
   tried integer := coalesce(nullif(current_setting('switchyard.bells', true), ''), '0')::integer;
 begin
   foreach name in array coalesce(action_names, '{}') loop
@@ -31,9 +31,9 @@ begin
     if tried > 1000 or not pg_try_advisory_xact_lock_shared(1937204078, switchyard.bell_key(name)) then
       if p_ready is not null and coalesce(current_setting('switchyard.rang', true), '') = '' then
         perform set_config('switchyard.rang', 'yes', true);
-        said := p_ready;
+        payload := p_ready;
       end if;
-      perform pg_notify(switchyard.bell_channel(name), said);
+      perform pg_notify(switchyard.bell_channel(name), payload);
     end if;
   end loop;
   perform set_config('switchyard.bells', tried::text, true);

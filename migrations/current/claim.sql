@@ -7,23 +7,123 @@
 -- 3. In a new statement, so with a new snapshot, keep those that are still processable and unlock the rest: a peer may
 --    have finished one between our snapshot and our lock. Peers unlock only after their commit.
 -- Any error leaves locks that nobody knows of: the caller must then drop the connection.
--- An action that comes alone is waited for, so its way is short: two statements, and what they need is in the first.
+--
+-- Index entries of actions that ended stay for as long as any old snapshot could need them, so a claim must not start at
+-- the front each time. The session remembers a position (ADR 0130): of all that the snapshot `seen` shows ready with a key
+-- up to (priority, action_uuid), nothing is left except `passed`, which was held, and what this session took. That is a
+-- fact about the past, so it cannot become wrong. Whatever is made ready behind the position later was stamped
+-- (yard.entered) by a transaction that `seen` does not show, and yard_arrival has those in the order of their ids:
+-- submissions that commit late, retriggers, backoffs that fall due, higher priorities.
+create or replace function switchyard.no_position(p_action_name text) returns switchyard.claim_position
+language sql volatile as $$
+  select row(p_action_name, clock_timestamp(), '1:1:', -32768, '00000000-0000-0000-0000-000000000000', '-infinity', '-infinity', '-infinity', '{}')::switchyard.claim_position
+$$;
+comment on function switchyard.no_position is 'The position of a session that has not claimed yet.';
+
+-- In a setting of the session: a claim that fails takes it back with everything else, and it ends with the locks.
+create or replace function switchyard.remembered_position(p_action_name text) returns switchyard.claim_position
+language plpgsql volatile as $$
+declare
+  at switchyard.claim_position := nullif(current_setting('switchyard.position', true), '')::switchyard.claim_position;
+begin
+  -- Once a minute from the front: whatever was forgotten is found, at the price of one slow claim.
+  if at.action_name = p_action_name and at.since between clock_timestamp() - interval '1 minute' and clock_timestamp() then
+    return at;
+  end if;
+  return switchyard.no_position(p_action_name);
+end
+$$;
+comment on function switchyard.remembered_position is 'Where the last claim of this session left off, if it was of that name.';
+
+create or replace function switchyard.forget_position() returns void
+language sql volatile as $$ select set_config('switchyard.position', '', false) $$;
+comment on function switchyard.forget_position is 'The next claim of this session starts at the front: needed where it unlocked what it has not finished.';
+
+-- What the snapshot `seen` does not show. More than 5,000 rows are not worth reading: then the position is given up.
+-- The plan is pinned: only yard_arrival has the hash of the name, and only this query asks for it. The settings of claim hold.
+create or replace function switchyard.arrivals(
+  p_at switchyard.claim_position, out arrived bigint, out first_due timestamptz, out behind uuid[]
+) language plpgsql stable as $$
+declare
+  top xid8 := pg_snapshot_xmax(p_at.seen);
+  open_then xid8[] := array(select pg_snapshot_xip(p_at.seen));
+begin
+  select count(*), min(n.due),
+    array_agg(n.action_uuid) filter (where n.flow is null and n.due is null and (n.priority, n.action_uuid) <= (p_at.priority, p_at.action_uuid))
+  into arrived, first_due, behind
+  from (
+    (select z.action_uuid, z.action_name, z.flow, z.priority, z.due from switchyard.yard z
+     where hashtext(z.action_name) = hashtext(p_at.action_name) and z.status in ('PENDING', 'BACKOFF') and z.entered >= top
+     order by z.entered limit 5001)
+    union all
+    select w.* from unnest(open_then) as o (id), lateral (
+      select z.action_uuid, z.action_name, z.flow, z.priority, z.due from switchyard.yard z
+      where hashtext(z.action_name) = hashtext(p_at.action_name) and z.status in ('PENDING', 'BACKOFF') and z.entered = o.id
+      offset 0) as w
+    limit 5001) as n
+  where n.action_name = p_at.action_name;
+end
+$$;
+comment on function switchyard.arrivals is 'What became ready or began to wait since that position was taken: how many, the first due, and those behind it.';
+
+-- Of those ids, which are behind the position: what is ready, in order, until there are enough. What is held remains, also
+-- by this session: a cancel and a retrigger may have opened a new run of what it still has in flight.
+create or replace function switchyard.claim_behind(
+  p_ids uuid[], p_held uuid[], p_wanted integer, out got uuid[], out got_locks bigint[], out remaining uuid[], out tried boolean
+) language plpgsql volatile as $$
+declare
+  candidate record;
+begin
+  got := '{}'; got_locks := '{}'; remaining := '{}'; tried := true;
+  for candidate in
+    select distinct y.priority, y.action_uuid, y.lock_id from unnest(p_ids) as b (id), lateral (
+      select * from switchyard.yard z where z.action_uuid = b.id offset 0) as y
+    where y.flow is null and y.status in ('PENDING', 'BACKOFF') and y.due is null
+    order by y.priority, y.action_uuid
+  loop
+    if cardinality(got) >= p_wanted then
+      remaining := remaining || candidate.action_uuid;
+      tried := false;
+    elsif switchyard.try_lock_unless_held(candidate.action_uuid, candidate.lock_id, p_held) then
+      got := got || candidate.action_uuid;
+      got_locks := got_locks || candidate.lock_id;
+    else
+      remaining := remaining || candidate.action_uuid;
+    end if;
+  end loop;
+end
+$$;
+comment on function switchyard.claim_behind is 'Locks up to so many of those actions; the remaining are ready too, and tried tells whether others hold all of them.';
+
 create or replace function switchyard.claim(
   p_action_name text, p_limit integer, p_held uuid[] default '{}',
   out uuids uuid[], out runs integer[], out attempts integer[], out lock_ids bigint[],
   out skipped boolean, out next_due timestamptz
 ) language plpgsql security definer
-set search_path = switchyard, pg_temp set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
+  patience constant interval := '250 ms';
+  at switchyard.claim_position := switchyard.remembered_position(p_action_name);
+  seen pg_snapshot := pg_current_snapshot(); -- older than that of every statement below: what it shows, all of them see
+  moment timestamptz := clock_timestamp();
   held uuid[] := p_held;
   page_size integer := p_limit;
-  from_priority smallint := -32768;
-  from_uuid uuid := '00000000-0000-0000-0000-000000000000';
-  last_priority smallint;
-  paused boolean;
-  first boolean := true;
   page uuid[];
   page_locks bigint[];
+  page_priorities smallint[];
+  last_priority smallint;
+  last_uuid uuid;
+  free_priority smallint; -- up to here nothing is held
+  free_uuid uuid;
+  in_the_way uuid[] := '{}'; -- held, by others or by this session
+  foreign_held boolean := false;
+  fresh record;
+  found_behind record;
+  behind uuid[] := '{}';
+  made_ready uuid[];
+  paused boolean;
+  own boolean;
   got uuid[] := '{}';
   got_locks bigint[] := '{}';
 begin
@@ -32,46 +132,95 @@ begin
     -- Sorted, so that each candidate is looked up by a binary search.
     held := (select array_agg(h order by h) from unnest(p_held) as h);
   end if;
-  loop
-    select array_agg(c.action_uuid), array_agg(c.lock_id), max(c.priority),
-      (select min(w.due) from switchyard.yard w
-       where w.action_name = p_action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null),
-      exists (select from switchyard.paused p where p.action_name = p_action_name)
-    into page, page_locks, last_priority, next_due, paused
-    from (
-      select y.action_uuid, y.lock_id, y.priority from switchyard.yard y
-      where y.action_name = p_action_name and y.status in ('PENDING', 'BACKOFF') and y.due is null
-        and (y.priority, y.action_uuid) > (from_priority, from_uuid)
-        and held[width_bucket(y.action_uuid, held)] is distinct from y.action_uuid
-      order by y.priority, y.action_uuid limit page_size) as c;
-    if paused then
-      next_due := null;
-      exit;
-    elsif first and next_due <= now() then
-      update switchyard.yard y set due = null
+  if at.waited > '-infinity' then
+    select * into fresh from switchyard.arrivals(at);
+    behind := coalesce(fresh.behind, '{}');
+    if fresh.arrived > 5000 or cardinality(behind) + cardinality(at.passed) > 1000 then
+      at := switchyard.no_position(p_action_name);
+      behind := '{}';
+    end if;
+    at.waited := least(at.waited, fresh.first_due);
+  end if;
+  select min(w.due), exists (select from switchyard.paused p where p.action_name = p_action_name) into next_due, paused
+  from switchyard.yard w
+  where w.action_name = p_action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null and w.due >= at.waited;
+  if paused then
+    next_due := null;
+    return;
+  elsif next_due <= moment then
+    with ready as (
+      update switchyard.yard y set due = null, entered = pg_current_xact_id()
       where y.action_uuid in (
         select w.action_uuid from switchyard.yard w
-        where w.action_name = p_action_name and w.status in ('PENDING', 'BACKOFF') and w.due <= now()
-        order by w.due limit greatest(4 * p_limit, 1000) for update skip locked);
-      first := false;
-      continue;
-    end if;
-    first := false;
-    for place in 1 .. coalesce(cardinality(page), 0) loop
-      if pg_try_advisory_lock(page_locks[place]) then
+        where w.action_name = p_action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null
+          and w.due >= at.waited and w.due <= moment
+        order by w.due limit greatest(4 * p_limit, 1000) for update skip locked)
+      returning y.flow, y.priority, y.action_uuid
+    )
+    select array_agg(r.action_uuid) into made_ready from ready r
+    where r.flow is null and (r.priority, r.action_uuid) <= (at.priority, at.action_uuid);
+    behind := behind || coalesce(made_ready, '{}');
+    select min(w.due) into next_due from switchyard.yard w
+    where w.action_name = p_action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null and w.due >= at.waited;
+  end if;
+  at.waited := least(next_due, moment);
+  next_due := nullif(next_due, 'infinity');
+
+  -- Behind the position. One id may be there for two reasons, and its lock is re-entrant: both lists are tried as one.
+  if behind <> '{}' or (at.passed <> '{}' and moment > at.probed + patience) then
+    select * into found_behind from switchyard.claim_behind(behind || at.passed, held, p_limit);
+    got := found_behind.got; got_locks := found_behind.got_locks;
+    at.passed := found_behind.remaining;
+    at.probed := case when found_behind.tried then moment else '-infinity' end;
+  end if;
+
+  -- From the position on.
+  last_priority := at.priority; last_uuid := at.action_uuid;
+  while cardinality(got) < p_limit loop
+    select array_agg(c.action_uuid), array_agg(c.lock_id), array_agg(c.priority) into page, page_locks, page_priorities
+    from (
+      select y.action_uuid, y.lock_id, y.priority from switchyard.yard y
+      where y.action_name = p_action_name and y.flow is null and y.status in ('PENDING', 'BACKOFF') and y.due is null
+        and (y.priority, y.action_uuid) > (last_priority, last_uuid)
+      order by y.priority, y.action_uuid limit page_size) as c;
+    exit when page is null;
+    for place in 1 .. cardinality(page) loop
+      own := held[width_bucket(page[place], held)] = page[place];
+      if own is not true and pg_try_advisory_lock(page_locks[place]) then
         got := got || page[place];
         got_locks := got_locks || page_locks[place];
-        exit when cardinality(got) = p_limit;
       else
-        skipped := true;
+        foreign_held := foreign_held or own is not true;
+        if free_uuid is null then
+          free_priority := last_priority; free_uuid := last_uuid;
+        end if;
+        in_the_way := in_the_way || page[place];
       end if;
+      last_priority := page_priorities[place]; last_uuid := page[place];
+      exit when cardinality(got) = p_limit;
     end loop;
-    exit when cardinality(got) = p_limit or page is null or cardinality(page) < page_size;
-    from_priority := last_priority;
-    from_uuid := page[page_size];
+    exit when cardinality(got) = p_limit or cardinality(page) < page_size;
     page_size := 2 * page_size;
   end loop;
-  skipped := skipped and cardinality(got) < p_limit;
+
+  -- What is held ends soon, as a rule: the position waits for it, and steps over it only after a while.
+  if free_uuid is null then
+    at.priority := last_priority; at.action_uuid := last_uuid; at.moved := moment;
+  elsif (free_priority, free_uuid) > (at.priority, at.action_uuid) then
+    at.priority := free_priority; at.action_uuid := free_uuid; at.moved := moment;
+  elsif moment > at.moved + patience then
+    at.priority := last_priority; at.action_uuid := last_uuid; at.moved := moment;
+    at.passed := at.passed || in_the_way;
+  end if;
+  if cardinality(got) < p_limit and at.passed <> '{}' and at.probed < moment then
+    select * into found_behind from switchyard.claim_behind(at.passed, held, p_limit - cardinality(got));
+    got := got || found_behind.got; got_locks := got_locks || found_behind.got_locks;
+    at.passed := found_behind.remaining;
+    at.probed := case when found_behind.tried then moment else '-infinity' end;
+  end if;
+  skipped := cardinality(got) < p_limit and (foreign_held or at.passed <> '{}');
+  at.seen := seen;
+  perform set_config('switchyard.position', at::text, false);
   if cardinality(got) > 0 then
     select coalesce(array_agg(y.action_uuid), '{}'), coalesce(array_agg(y.run), '{}'), coalesce(array_agg(y.attempt), '{}'), coalesce(array_agg(y.lock_id), '{}')
     into uuids, runs, attempts, lock_ids
@@ -105,7 +254,7 @@ begin
   select y.lock_id, y.run, y.attempt, a.workflow, a.callback, a.parent_uuid, a.parameters, a.correlation_id, a.created_at
   into lock_id, run, attempt, workflow, callback, parent_uuid, parameters, correlation_id, created_at
   from switchyard.yard y join switchyard.action a using (action_uuid)
-  where y.action_uuid = p_uuid and a.action_uuid = p_uuid and y.action_name = p_action_name
+  where y.action_uuid = p_uuid and a.action_uuid = p_uuid and y.action_name = p_action_name and y.flow is null
     and y.status in ('PENDING', 'BACKOFF') and y.due is null
     and not exists (select from switchyard.paused p where p.action_name = p_action_name);
   if not found then
@@ -179,11 +328,21 @@ end
 $$;
 comment on function switchyard.claim_orphans is 'Locks and returns actions of that name that are RUNNING with nobody there to run them.';
 
+-- After the outcome was committed. What has none is given back with `release`: the next claim of this session finds it.
 create or replace function switchyard.unlock(p_lock_ids bigint[]) returns integer
 language sql volatile as $$
   select count(*) filter (where pg_advisory_unlock(l))::integer from unnest(p_lock_ids) as l
 $$;
-comment on function switchyard.unlock is 'Gives locks back; the number that were really held.';
+comment on function switchyard.unlock is 'Gives back the locks of actions whose outcome is recorded; the number that were held.';
+
+create or replace function switchyard.release(p_lock_ids bigint[]) returns integer
+language plpgsql volatile security definer set search_path = switchyard, pg_temp as $$
+begin
+  perform switchyard.forget_position();
+  return switchyard.unlock(p_lock_ids);
+end
+$$;
+comment on function switchyard.release is 'Gives back the locks of actions that have no outcome; the number that were held.';
 
 -- Retention may drop an action that is in flight, once it was cancelled; and a partition dropped beside a retrigger
 -- leaves a place in the yard without a thread, which every claim would find again.

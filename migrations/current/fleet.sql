@@ -51,7 +51,7 @@ begin
     end;
     insert into switchyard.journal (kind, subject, reason, detail, needs_review)
     values ('lost_worker', w.worker_id::text,
-      format('%s worker %s on %s (%s) has not been heard of since %s%s', w.kind, w.worker_id, w.host, coalesce(w.action_name, 'no action name'), w.beat_at, trouble),
+      format('%s worker %s on %s (%s) has sent no heartbeat since %s%s', w.kind, w.worker_id, w.host, coalesce(w.action_name, 'no action name'), w.beat_at, trouble),
       jsonb_build_object('action_name', w.action_name, 'host', w.host, 'pid', w.pid, 'terminated', terminated), true);
     worker_id := w.worker_id; kind := w.kind; action_name := w.action_name; host := w.host; beat_at := w.beat_at;
     return next;
@@ -116,15 +116,22 @@ end
 $$;
 comment on function switchyard.register_worker is 'A row for a worker on this connection, and as many slots as the lock table has room for.';
 
+create or replace function switchyard.flow_has_work(p_flow text) returns boolean
+language sql stable as $$
+  select exists (
+    select from switchyard.yard y where (y.flow || '') = p_flow and y.flow is not null and y.status in ('PENDING', 'BACKOFF') and y.due is null)
+$$;
+comment on function switchyard.flow_has_work is 'Whether anything of that flow is ready.';
+
 -- Distinct names by hopping along the indexes: the cost is that of the names, not of the queue.
 create or replace function switchyard.waiting_names() returns setof text
 language sql stable security definer set search_path = switchyard, pg_temp as $$
   with recursive ready (name) as (
     (select y.action_name from switchyard.yard y
-     where y.status in ('PENDING', 'BACKOFF') and y.due is null order by y.action_name limit 1)
+     where y.flow is null and y.status in ('PENDING', 'BACKOFF') and y.due is null order by y.action_name limit 1)
     union all
     select (select y.action_name from switchyard.yard y
-      where y.status in ('PENDING', 'BACKOFF') and y.due is null and y.action_name > r.name order by y.action_name limit 1)
+      where y.flow is null and y.status in ('PENDING', 'BACKOFF') and y.due is null and y.action_name > r.name order by y.action_name limit 1)
     from ready r where r.name is not null
   ), waiting (name) as (
     (select y.action_name from switchyard.yard y
@@ -135,23 +142,30 @@ language sql stable security definer set search_path = switchyard, pg_temp as $$
     from waiting w where w.name is not null
   )
   select name from ready where name is not null union select name from waiting where name is not null
+  union select f.action_name from switchyard.flow f where switchyard.flow_has_work(f.flow)
 $$;
 comment on function switchyard.waiting_names is 'The action names that something waits under.';
 
 -- The lock is the claim: where a conductor that does know the name has one, it is left alone. A row that ended meanwhile
--- makes its event ignored.
+-- makes its event ignored. Anybody can submit under thousands of names: only those with something old enough are looked at,
+-- and after two seconds the rest waits for the next call, so that maintenance does not wait behind it.
 create or replace function switchyard.end_unserved(p_known text[], p_after interval, p_limit integer)
 returns table (action_name text, ended bigint)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
-  before uuid := switchyard.uuid_floor(clock_timestamp() - p_after);
+  began timestamptz := clock_timestamp();
+  before uuid := switchyard.uuid_floor(began - p_after);
 begin
-  for action_name in select u.action_name from switchyard.unserved u where u.action_name <> all (p_known) loop
+  for action_name in
+    select u.action_name from switchyard.unserved u where u.action_name <> all (p_known) and u.oldest < began - p_after
+  loop
+    exit when clock_timestamp() > began + interval '2 seconds';
     insert into switchyard.event (action_uuid, status, run, attempt, source, error)
     select o.action_uuid, 'INVALID', o.run, o.attempt, 'conductor', format('no conductor has served the action name %s', o.action_name)
     from (
       select y.* from switchyard.yard y
       where y.action_name = end_unserved.action_name and y.status in ('PENDING', 'BACKOFF') and y.action_uuid < before
+        and y.due is distinct from 'infinity' -- what waits for others may be served by the time they have ended
       order by y.action_uuid limit p_limit) as o
     where pg_try_advisory_xact_lock(o.lock_id);
     get diagnostics ended = row_count;

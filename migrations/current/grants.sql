@@ -1,4 +1,4 @@
--- Four roles without login, each with just what it needs; grant them to the users that programs and people connect as.
+-- Six roles without login, each with just what it needs; grant them to the users that programs and people connect as.
 -- Applied after all other files. Roles belong to the whole server: another database may have made them, or somebody who
 -- may, for a user that migrates needs CREATEROLE only where one is missing. So each role is granted everything by itself:
 -- membership of one in another could be granted only by whoever made them.
@@ -6,7 +6,8 @@ do $$
 declare
   role text;
 begin
-  foreach role in array array['switchyard_admin', 'switchyard_worker', 'switchyard_submitter', 'switchyard_reader'] loop
+  foreach role in array array['switchyard_admin', 'switchyard_operator', 'switchyard_worker', 'switchyard_submitter', 'switchyard_client',
+      'switchyard_reader'] loop
     if not exists (select from pg_roles where rolname = role) then
       begin
         execute format('create role %I nologin', role);
@@ -17,28 +18,34 @@ begin
           raise exception 'there is no role %, and this user may not create it', role using
             errcode = 'insufficient_privilege',
             hint = 'Grant CREATEROLE to the user that migrates, or let somebody who has it run: create role switchyard_admin;'
-              ' create role switchyard_worker; create role switchyard_submitter; create role switchyard_reader;';
+              ' create role switchyard_operator; create role switchyard_worker; create role switchyard_submitter;'
+              ' create role switchyard_client; create role switchyard_reader;';
       end;
     end if;
   end loop;
 end
 $$;
 revoke all on all functions in schema switchyard from public;
-grant usage on schema switchyard to switchyard_admin, switchyard_worker, switchyard_submitter, switchyard_reader;
+grant usage on schema switchyard to switchyard_admin, switchyard_operator, switchyard_worker, switchyard_submitter,
+  switchyard_client, switchyard_reader;
 
 -- A reader sees; it changes nothing.
 grant select on all tables in schema switchyard to switchyard_reader, switchyard_worker, switchyard_admin;
 grant select on public.migration to switchyard_reader, switchyard_worker, switchyard_admin;
-grant execute on function switchyard.uuid_floor(timestamptz), switchyard.uuid_lock(uuid), switchyard.verify(),
-  switchyard.note_of(switchyard.event), switchyard.waiting_names(),
+grant execute on function switchyard.uuid_floor(timestamptz), switchyard.uuid_lock(uuid), switchyard.verify(), switchyard.verify_flows(),
+  switchyard.note_of(switchyard.status, text, jsonb), switchyard.cause_of(text), switchyard.waiting_names(),
   switchyard.bell_key(text), switchyard.bell_channel(text) to switchyard_reader, switchyard_worker, switchyard_admin;
-grant execute on function switchyard.uuid_time(uuid), switchyard.is_within_limits(jsonb)
+grant execute on function switchyard.uuid_time(uuid), switchyard.is_within_limits(jsonb), switchyard.are_tags(text[])
   to switchyard_reader, switchyard_submitter, switchyard_worker, switchyard_admin;
+grant execute on function switchyard.why(uuid), switchyard.why_detail(uuid)
+  to switchyard_reader, switchyard_operator, switchyard_worker, switchyard_admin;
 
 -- A submitter asks for actions, and sees nothing of others'.
-grant execute on function switchyard.submit(text, jsonb, text, integer, text, text, timestamptz, uuid, jsonb),
+grant execute on function switchyard.submit(text, jsonb, text, integer, text, text, timestamptz, uuid, jsonb, text, text[], uuid[], text),
   switchyard.submit_many(jsonb), switchyard.uuid7(timestamptz) to switchyard_submitter, switchyard_worker, switchyard_admin;
-grant insert on switchyard.action to switchyard_submitter, switchyard_worker, switchyard_admin;
+-- All columns but submitted_by, so that nobody submits in another's name.
+grant insert (action_uuid, action_type, action_name, workflow, callback, parent_uuid, priority, parameters, callbacks, correlation_id,
+  idempotency_key, start_after, lane, tags, after, after_policy) on switchyard.action to switchyard_submitter, switchyard_worker, switchyard_admin;
 
 -- A worker claims, reports and calls back.
 -- All columns but recorded_by, so that nobody reports in another's name.
@@ -46,21 +53,52 @@ grant insert (action_uuid, event_time, status, run, attempt, source, error, retr
   on switchyard.event to switchyard_worker, switchyard_admin;
 grant insert (kind, subject, actor, reason, detail, needs_review) on switchyard.journal to switchyard_worker, switchyard_admin;
 grant usage on sequence switchyard.event_id to switchyard_worker, switchyard_admin;
-grant insert, update, delete on switchyard.worker, switchyard.route to switchyard_worker, switchyard_admin;
+grant insert, update, delete on switchyard.worker, switchyard.route, switchyard.activity to switchyard_worker, switchyard_admin;
 grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.claim_one(text, uuid),
-  switchyard.describe(uuid[]), switchyard.claim_orphans(text, integer, uuid[]), switchyard.unlock(bigint[]),
+  switchyard.describe(uuid[]), switchyard.claim_orphans(text, integer, uuid[]), switchyard.unlock(bigint[]), switchyard.release(bigint[]), switchyard.flow_has_work(text),
+  switchyard.lane_claim(text, integer, uuid[], text[], double precision[]), switchyard.announce_flows(jsonb), switchyard.withdraw_flows(text[]),
   switchyard.forget_gone(uuid[]),
   switchyard.ring(text[], uuid), switchyard.callbacks_made(uuid, integer), switchyard.lock_free_threads(uuid[]),
   switchyard.notice_over(text, text, text),
   switchyard.register_worker(text, text, text, text, integer, text, text, integer), switchyard.mark_lost(uuid[], timestamptz[]),
   switchyard.pause_where_lost(double precision, integer, interval), switchyard.end_unserved(text[], interval, integer),
+  switchyard.correct_backoff(integer),
   switchyard.take_tokens(text, double precision, double precision, integer),
   switchyard.give_tokens(text, double precision, integer), switchyard.pause(text, text, text),
+  switchyard.tick(text, integer, timestamptz, timestamptz[], timestamptz, integer), switchyard.release_tick(text),
+  switchyard.settle_waiting(integer, boolean),
   switchyard.ensure_partitions(integer, text), switchyard.drop_partition(text) to switchyard_worker, switchyard_admin;
 
 -- An administrator decides.
 grant execute on function switchyard.retrigger(uuid, text, text), switchyard.cancel(uuid, text, text),
   switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),
   switchyard.dismiss_thread(uuid, text, text), switchyard.call_back(uuid, text, text),
+  switchyard.apply_schedule(text, jsonb, timestamptz, integer, text), switchyard.remove_schedule(text, text, text),
+  switchyard.pause_schedule(text, text, text), switchyard.resume_schedule(text, integer, timestamptz, text, text),
+  switchyard.trigger_schedule(text, text, text), switchyard.backfill_schedule(text, timestamptz[], text, text),
   switchyard.drop_partitions(timestamptz) to switchyard_admin;
 grant update on switchyard.partitioning to switchyard_admin;
+
+-- A client is a submitter of the HTTP API: it submits in the name that signalbox gives, and sees what it submitted.
+-- Granted to signalbox alone, for a member may name anybody.
+grant select on switchyard.visible_action, switchyard.job, switchyard.job_event, switchyard.route to switchyard_client;
+grant execute on function switchyard.caller(), switchyard.sees_all(), switchyard.job_status(switchyard.status, timestamptz),
+  switchyard.family(uuid, integer), switchyard.job_why(uuid), switchyard.uuid_floor(timestamptz), switchyard.uuid_time(uuid)
+  to switchyard_client, switchyard_reader, switchyard_operator, switchyard_worker, switchyard_admin;
+grant execute on function switchyard.use_token(bytea) to switchyard_client;
+grant execute on function switchyard.execute(text, jsonb, text, text, jsonb, jsonb, text, integer, text, text[]),
+  switchyard.dismiss_job(uuid, text) to switchyard_client, switchyard_operator, switchyard_admin;
+
+-- An operator reads everything, submits, and decides about actions and queues.
+grant select on all tables in schema switchyard to switchyard_operator;
+grant select on public.migration to switchyard_operator;
+grant execute on function switchyard.submit,
+  switchyard.uuid7(timestamptz), switchyard.is_within_limits(jsonb), switchyard.waiting_names(), switchyard.note_of(switchyard.status, text, jsonb),
+  switchyard.retrigger(uuid, text, text), switchyard.cancel(uuid, text, text), switchyard.pause(text, text, text),
+  switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),
+  switchyard.dismiss_thread(uuid, text, text), switchyard.call_back(uuid, text, text) to switchyard_operator;
+
+-- Only administrators see and change tokens.
+revoke select on switchyard.token from switchyard_reader, switchyard_worker, switchyard_operator;
+grant execute on function switchyard.add_token(text, bytea, text, timestamptz, text), switchyard.revoke_token(text, text, text)
+  to switchyard_admin;

@@ -104,10 +104,14 @@ begin
   if open_threads > 0 or due > 0 then
     return format('%s threads have not ended, %s have callbacks due', open_threads, due);
   end if;
+  perform switchyard.remember_ends(suffix);
   execute format('drop table switchyard.%I, switchyard.%I, switchyard.%I',
     'event_' || suffix, 'thread_' || suffix, 'action_' || suffix);
   delete from switchyard.idempotency i
   where i.action_uuid >= switchyard.uuid_floor(span.starts_at) and i.action_uuid < switchyard.uuid_floor(span.ends_at);
+  delete from switchyard.schedule_tick t where t.decided_at >= span.starts_at and t.decided_at < span.ends_at and t.outcome <> 'queued';
+  delete from switchyard.presentation x
+  where x.action_uuid >= switchyard.uuid_floor(span.starts_at) and x.action_uuid < switchyard.uuid_floor(span.ends_at);
   delete from switchyard.partition_span p where p.suffix = drop_partition.suffix;
   return null;
 exception when lock_not_available then

@@ -23,7 +23,8 @@ comment on function switchyard.action_name_for is 'The name that runs that workf
 create or replace function switchyard.submit(
   action_name text default null, parameters jsonb default '{}', workflow text default null, priority integer default 100,
   correlation_id text default null, idempotency_key text default null, start_after timestamptz default null,
-  parent_uuid uuid default null, callbacks jsonb default null
+  parent_uuid uuid default null, callbacks jsonb default null, lane text default null, tags text[] default null,
+  after uuid[] default null, after_policy text default null
 ) returns uuid language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   wanted switchyard.action;
@@ -41,6 +42,9 @@ begin
   wanted.parameters := coalesce(parameters, '{}');
   wanted.callbacks := callbacks;
   wanted.start_after := start_after;
+  wanted.lane := lane;
+  wanted.after := nullif(after, '{}');
+  wanted.after_policy := after_policy;
   if idempotency_key is not null then
     insert into switchyard.idempotency as i values (wanted.action_name, idempotency_key, wanted.action_uuid, switchyard.content_of(wanted))
     on conflict do nothing;
@@ -54,13 +58,53 @@ begin
       return first.action_uuid;
     end if;
   end if;
-  insert into switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters, callbacks, correlation_id, idempotency_key, start_after)
+  insert into switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters, callbacks, correlation_id, idempotency_key, start_after, lane, tags,
+    after, after_policy, submitted_by)
   values (wanted.action_uuid, wanted.action_type, wanted.action_name, wanted.workflow, wanted.parent_uuid, wanted.priority, wanted.parameters,
-    wanted.callbacks, submit.correlation_id, submit.idempotency_key, wanted.start_after);
+    wanted.callbacks, submit.correlation_id, submit.idempotency_key, wanted.start_after, wanted.lane, nullif(submit.tags, '{}'),
+    wanted.after, wanted.after_policy, switchyard.caller());
   return wanted.action_uuid;
 end
 $$;
 comment on function switchyard.submit is 'Asks for an action, and returns its id; with an idempotency key used before, the first action''s.';
+
+create or replace function switchyard.tags_in(body jsonb) returns text[]
+language plpgsql immutable parallel safe as $$
+begin
+  if coalesce(body -> 'tags', 'null') = 'null' then
+    return null;
+  elsif jsonb_typeof(body -> 'tags') <> 'array' or jsonb_path_exists(body, 'strict $.tags[*] ? (@.type() != "string")') then
+    raise exception 'tags: must be a list of strings' using errcode = 'invalid_parameter_value';
+  end if;
+  return nullif(array(select jsonb_array_elements_text(body -> 'tags')), '{}');
+end
+$$;
+comment on function switchyard.tags_in is 'The tags of one request of submit_many.';
+
+create or replace function switchyard.requested(body jsonb) returns switchyard.action
+language plpgsql volatile as $$
+declare
+  wanted switchyard.action;
+begin
+  wanted.action_uuid := switchyard.uuid7();
+  wanted.action_name := switchyard.action_name_for(body ->> 'workflow', body ->> 'action_name');
+  wanted.action_type := case when body ->> 'workflow' is null then 'callback' else 'workflow' end;
+  wanted.workflow := body ->> 'workflow';
+  wanted.parent_uuid := body ->> 'parent_uuid';
+  wanted.priority := coalesce(body ->> 'priority', '100');
+  wanted.parameters := coalesce(body -> 'parameters', '{}');
+  wanted.callbacks := nullif(body -> 'callbacks', 'null');
+  wanted.correlation_id := body ->> 'correlation_id';
+  wanted.idempotency_key := body ->> 'idempotency_key';
+  wanted.start_after := body ->> 'start_after';
+  wanted.lane := body ->> 'lane';
+  wanted.tags := switchyard.tags_in(body);
+  wanted.after := nullif(array(select jsonb_array_elements_text(nullif(body -> 'after', 'null'))::uuid), '{}');
+  wanted.after_policy := body ->> 'after_policy';
+  return wanted;
+end
+$$;
+comment on function switchyard.requested is 'The action that one request of submit_many asks for, with a new id.';
 
 -- The keys in order, then the actions whose keys are new: two bulk submits with the same keys never deadlock.
 create or replace function switchyard.submit_many(requests jsonb) returns table (place bigint, action_uuid uuid)
@@ -69,12 +113,8 @@ declare
   wanted switchyard.action[];
   clash record;
 begin
-  select array_agg(row(switchyard.uuid7(), null, case when r.body ->> 'workflow' is null then 'callback' else 'workflow' end,
-    switchyard.action_name_for(r.body ->> 'workflow', r.body ->> 'action_name'), r.body ->> 'workflow', null,
-    (r.body ->> 'parent_uuid')::uuid, coalesce((r.body ->> 'priority')::smallint, 100), coalesce(r.body -> 'parameters', '{}'),
-    nullif(r.body -> 'callbacks', 'null'), r.body ->> 'correlation_id', r.body ->> 'idempotency_key',
-    (r.body ->> 'start_after')::timestamptz)::switchyard.action order by r.place)
-  into wanted from jsonb_array_elements(requests) with ordinality as r (body, place);
+  select array_agg(switchyard.requested(r.body) order by r.place) into wanted
+  from jsonb_array_elements(requests) with ordinality as r (body, place);
   insert into switchyard.idempotency (action_name, idempotency_key, action_uuid, content)
   select w.action_name, w.idempotency_key, w.action_uuid, switchyard.content_of(w)
   from unnest(wanted) as w where w.idempotency_key is not null
@@ -87,8 +127,10 @@ begin
     raise exception 'idempotency_key: % was used for action %, which asked for something else',
       clash.idempotency_key, clash.action_uuid using errcode = 'unique_violation';
   end if;
-  insert into switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters, callbacks, correlation_id, idempotency_key, start_after)
-  select w.action_uuid, w.action_type, w.action_name, w.workflow, w.parent_uuid, w.priority, w.parameters, w.callbacks, w.correlation_id, w.idempotency_key, w.start_after
+  insert into switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters, callbacks, correlation_id, idempotency_key, start_after,
+    lane, tags, after, after_policy)
+  select w.action_uuid, w.action_type, w.action_name, w.workflow, w.parent_uuid, w.priority, w.parameters, w.callbacks, w.correlation_id, w.idempotency_key, w.start_after,
+    w.lane, w.tags, w.after, w.after_policy
   from unnest(wanted) as w left join switchyard.idempotency i using (action_name, idempotency_key)
   where w.idempotency_key is null or i.action_uuid = w.action_uuid;
   return query

@@ -1,9 +1,39 @@
 -- The invariant: folding the events that were not ignored, by the greatest key, gives the thread; a run has at most one
--- end that stands; the yard holds exactly what has not ended.
+-- end that counts; the yard holds exactly what has not ended. Of a flow: what its lanes count is what its sessions list, and
+-- every ready action is in flight, after its lane's position, listed as behind it, or newer than the last claim.
+create or replace function switchyard.verify_flows() returns table (action_uuid uuid, problem text, expected text, actual text)
+language sql stable as $$
+  with flying as (
+    select s.flow, k.id, k.lane from switchyard.flow_session s cross join lateral unnest(s.ids, s.lanes) as k (id, lane)
+  ), counted as (
+    select c.flow, c.lane, count(*) as ids from flying c group by c.flow, c.lane
+  )
+  select null::uuid, format('lane %s of %s counts what is in flight', l.lane, l.flow), coalesce(c.ids, 0)::text, l.in_flight::text
+  from switchyard.lane l left join counted c using (flow, lane) where l.in_flight <> coalesce(c.ids, 0)
+  union all
+  select null, format('%s counts what is in flight', s.flow), (select count(*)::text from flying c where c.flow = s.flow), s.in_flight::text
+  from switchyard.flow_state s where s.in_flight <> (select count(*) from flying c where c.flow = s.flow)
+  union all
+  select null, format('lane %s of %s has one row', l.lane, l.flow), '1', count(*)::text
+  from switchyard.lane l group by l.flow, l.lane having count(*) > 1
+  union all
+  select c.id, 'in flight once', '1', count(*)::text from flying c group by c.flow, c.id having count(*) > 1
+  union all
+  select y.action_uuid, 'ready, and its flow will find it', 'position, early, in flight or newer', format('lane %s of %s', y.lane, y.flow)
+  from switchyard.yard y
+  join switchyard.flow_state s using (flow)
+  left join switchyard.lane l using (flow, lane)
+  where y.status in ('PENDING', 'BACKOFF') and y.due is null and pg_visible_in_snapshot(y.entered, s.seen) and (
+      l.flow is null or l.state = 'empty'
+      or ((y.priority, y.action_uuid) <= (l.from_priority, l.from_uuid) and y.action_uuid <> all (l.early)))
+    and not exists (select from flying c where c.flow = y.flow and c.id = y.action_uuid)
+$$;
+comment on function switchyard.verify_flows is 'Every place where lanes contradict the queue; empty when all is well.';
+
 create or replace function switchyard.verify() returns table (action_uuid uuid, problem text, expected text, actual text)
 language sql stable set jit = off as $$ -- with jit, 100 actions took 8 s on Postgres 15; without, 15 ms
   with step as (
-    select e.action_uuid, e.run, e.attempt, e.status, e.error, switchyard.note_of(e) as note,
+    select e.action_uuid, e.run, e.attempt, e.status, e.error, switchyard.note_of(e.status, e.error, e.detail) as note,
       case when e.status = 'BACKOFF' then e.event_time + make_interval(secs => coalesce(e.retry_seconds, 0)) end as due
     from switchyard.event e where not e.ignored and e.status <> 'INFO'
     union all
@@ -22,7 +52,11 @@ language sql stable set jit = off as $$ -- with jit, 100 actions took 8 s on Pos
   where (f.status, f.run, f.attempt, f.tries, f.due, f.error, f.note)
     is distinct from (t.status, t.run, t.attempt, t.tries::bigint, t.next_attempt_after, t.error, t.note)
   union all
-  select e.action_uuid, 'run has several ends that stand', '1', count(*)::text
+  select t.action_uuid, 'cause differs from its status', t.status::text, coalesce(t.cause, 'no cause')
+  from switchyard.thread t
+  where (t.cause is not null) <> (t.status > 'SUCCESSFUL' and t.status <> 'CANCELED')
+  union all
+  select e.action_uuid, 'run has several ends that count', '1', count(*)::text
   from switchyard.event e where not e.ignored and e.status >= 'SUCCESSFUL'
   group by e.action_uuid, e.run having count(*) > 1
   union all
@@ -31,7 +65,10 @@ language sql stable set jit = off as $$ -- with jit, 100 actions took 8 s on Pos
   from (select * from switchyard.thread where status < 'SUCCESSFUL') t full join switchyard.yard y using (action_uuid)
   where (t.status, t.run, t.attempt, t.action_name, t.priority, t.lock_id)
       is distinct from (y.status, y.run, y.attempt, y.action_name, y.priority, y.lock_id)
-    or (y.due is not null and y.due is distinct from t.next_attempt_after)
+    or (y.due < 'infinity' and y.due is distinct from t.next_attempt_after)
+    or coalesce(y.due = 'infinity', false) and not exists (select from switchyard.waiting w where w.action_uuid = y.action_uuid)
     or (y.due is null and y.status in ('PENDING', 'BACKOFF') and t.next_attempt_after > now())
+  union all
+  select * from switchyard.verify_flows()
 $$;
 comment on function switchyard.verify is 'Every place where the ledger contradicts itself; empty when all is well.';

@@ -10,22 +10,22 @@ comment on view switchyard.unserved is 'The action names that actions wait under
 
 create or replace view switchyard.inbox as
 select t.last_update as since, 'thread' as kind, t.action_uuid, null::bigint as entry_id, t.action_name as subject,
-  t.status::text as status, t.run, t.attempt, t.error, t.note
+  t.status::text as status, t.run, t.attempt, t.error, t.note, t.cause
 from switchyard.thread t where t.needs_review
 union all
-select j.entry_time, j.kind, null, j.entry_id, j.subject, null, null, null, j.reason, j.detail ->> 'note'
+select j.entry_time, j.kind, null, j.entry_id, j.subject, null, null, null, j.reason, j.detail ->> 'note', null
 from switchyard.journal j where j.needs_review
 union all
 -- Not at once: a conductor may be starting.
 select u.oldest, 'unserved', null, null, u.action_name, null, null, null,
-  format('%s actions wait, and no conductor serves this action name', u.waiting), null
+  format('%s actions wait, and no conductor serves this action name', u.waiting), null, null
 from switchyard.unserved u where u.oldest < now() - interval '5 minutes';
 comment on view switchyard.inbox is 'All that waits for a person: failed actions, lost workers, messages that nobody could read, action names that nobody serves.';
 
 create or replace view switchyard.queue as
 select y.action_name, y.status, count(*) as depth, min(switchyard.uuid_time(y.action_uuid)) as oldest,
   count(*) filter (where y.status in ('PENDING', 'BACKOFF') and (y.due is null or y.due <= now())) as processable,
-  min(y.due) filter (where y.due > now()) as next_due, p.paused_at is not null as paused
+  min(y.due) filter (where y.due > now() and y.due < 'infinity') as next_due, p.paused_at is not null as paused
 from switchyard.yard y left join switchyard.paused p using (action_name)
 group by y.action_name, y.status, p.paused_at;
 comment on view switchyard.queue is 'What has not ended, by action name and status: how many, since when, how many could be claimed now.';
@@ -36,3 +36,12 @@ select w.worker_id, w.kind, w.action_name, w.host, w.zone, w.pid, w.version, w.s
   w.done, w.failed, w.rate, w.slots, w.config_hash, w.state as detail
 from switchyard.worker w;
 comment on view switchyard.fleet is 'The workers of all programs.';
+
+create or replace view switchyard.lanes as
+select f.action_name, f.workflow, nullif(l.lane, '') as lane,
+  (select count(*) from switchyard.yard y where y.action_name = f.action_name and y.flow = f.flow and y.lane = l.lane) as open,
+  l.in_flight, coalesce(f.lane_in_flight, f.lane_running) as max_in_flight, f.lane_rate as rate, l.factor as breaker, l.weight,
+  l.state,
+  l.since as waiting_since, l.next_at
+from switchyard.flow f join switchyard.lane l using (flow);
+comment on view switchyard.lanes is 'The lanes of action names and workflows that have lanes or limits: what is open and in flight, and what holds each back.';

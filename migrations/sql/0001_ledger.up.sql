@@ -55,6 +55,15 @@ end
 $$;
 comment on function switchyard.is_within_limits is 'At most 1 MiB as text, 200 levels deep, and numbers that fit a double.';
 
+create function switchyard.are_tags(tags text[]) returns boolean
+language plpgsql immutable parallel safe strict as $$
+begin
+  return array_ndims(tags) = 1 and cardinality(tags) <= 32 and not exists (
+    select from unnest(tags) as t (tag) where t.tag is null or length(t.tag) not between 1 and 200);
+end
+$$;
+comment on function switchyard.are_tags is '1 to 32 tags of 1 to 200 characters each.';
+
 create table switchyard.action (
   action_uuid uuid not null default switchyard.uuid7(),
   created_at timestamptz generated always as (switchyard.uuid_time(action_uuid)) stored,
@@ -69,12 +78,17 @@ create table switchyard.action (
   correlation_id text,
   idempotency_key text,
   start_after timestamptz,
+  lane text,
+  tags text[],
+  after uuid[],
+  after_policy text,
+  submitted_by text not null default session_user,
   primary key (action_uuid),
   -- A version 4 id would sort, and be dropped by retention, by chance.
   constraint action_uuid_is_version_7 check (get_byte(uuid_send(action_uuid), 6) >> 4 = 7),
   constraint action_type_is_workflow_or_callback check (action_type in ('workflow', 'callback')),
-  -- What has no workflow has no execution to follow: the two columns must not tell different stories.
-  constraint action_type_tells_of_the_workflow check ((action_type = 'workflow') = (workflow is not null)),
+  -- What has no workflow has no execution to follow: the two columns must agree.
+  constraint action_type_matches_workflow check ((action_type = 'workflow') = (workflow is not null)),
   constraint action_name_is_a_name check (action_name <> '' and length(action_name) <= 200),
   constraint workflow_is_a_name check (workflow <> '' and length(workflow) <= 200),
   constraint callback_is_a_name check (callback <> '' and length(callback) <= 200),
@@ -86,7 +100,9 @@ create table switchyard.action (
   constraint callbacks_is_a_list check (jsonb_typeof(callbacks) = 'array'),
   constraint callbacks_is_within_limits check (switchyard.is_within_limits(callbacks)),
   -- Neither infinity nor a year that Python has no date for.
-  constraint start_after_is_a_date check (start_after >= '1970-01-01Z' and start_after < '9999-01-01Z')
+  constraint start_after_is_a_date check (start_after >= '1970-01-01Z' and start_after < '9999-01-01Z'),
+  constraint lane_is_a_name check (lane <> '' and length(lane) <= 200),
+  constraint tags_are_short check (switchyard.are_tags(tags))
 ) partition by range (action_uuid);
 comment on table switchyard.action is 'What is to be done, once. Insert a row (or call submit) and it will be.';
 comment on column switchyard.action.action_uuid is 'Version 7: orders by age and names its partition.';
@@ -102,6 +118,12 @@ comment on column switchyard.action.callbacks is 'Callbacks of this action alone
 comment on column switchyard.action.correlation_id is 'Goes along into every log line, message and webhook.';
 comment on column switchyard.action.idempotency_key is 'Used again for the same action_name, it finds the first action instead of making a second.';
 comment on column switchyard.action.start_after is 'Not before this time.';
+comment on column switchyard.action.lane is 'Whom it belongs to or where it goes: limits and fair turns are per lane.';
+comment on column switchyard.action.tags is 'Labels to search by.';
+comment on column switchyard.action.submitted_by is 'The user that was logged in; nobody but the owner can write another.';
+comment on column switchyard.action.after is 'The actions that must have ended before this one starts.';
+comment on column switchyard.action.after_policy is 'Whether they must have been successful (the default), or only ended.';
+create index action_after on switchyard.action using gin (after) where after is not null;
 create index action_parent on switchyard.action (parent_uuid) where parent_uuid is not null;
 
 create table switchyard.thread (
@@ -122,9 +144,10 @@ create table switchyard.thread (
   needs_review boolean not null default false,
   callbacks_due boolean not null default false,
   calls_back boolean not null default false,
+  cause text,
   lock_id bigint generated always as (switchyard.uuid_lock(action_uuid)) stored,
   primary key (action_uuid),
-  constraint thread_ended_at_tells_of_the_end check ((ended_at is not null) = (status >= 'SUCCESSFUL')),
+  constraint thread_ended_at_matches_status check ((ended_at is not null) = (status >= 'SUCCESSFUL')),
   constraint thread_status_is_a_state check (status <> 'INFO')
 ) partition by range (action_uuid);
 comment on table switchyard.thread is 'The current state of each action. Never written by hand: insert an event.';
@@ -133,14 +156,17 @@ comment on column switchyard.thread.attempt is 'Dispatches within the run, so fa
 comment on column switchyard.thread.tries is 'Runs that the workflow''s own retry policy opened since it was last triggered by hand.';
 comment on column switchyard.thread.next_attempt_after is 'Not claimed before this time.';
 comment on column switchyard.thread.started_at is 'When this run was first seen queued, running or ended.';
-comment on column switchyard.thread.ended_at is 'When the end that stands was recorded; once a run.';
-comment on column switchyard.thread.error is 'What the last step said.';
+comment on column switchyard.thread.ended_at is 'When the end of the run was recorded; set once per run.';
+comment on column switchyard.thread.error is 'The error of the last event.';
 comment on column switchyard.thread.note is 'One line for people.';
 comment on column switchyard.thread.needs_review is 'In the inbox until somebody has decided.';
 comment on column switchyard.thread.callbacks_due is 'It ended, and its callbacks have not been made yet.';
 comment on column switchyard.thread.calls_back is 'A workflow, or an action with callbacks of its own.';
+comment on column switchyard.thread.cause is 'After an unsuccessful end: its error without numbers, ids, hosts and quoted texts.';
 comment on column switchyard.thread.lock_id is 'The advisory key that conductor and caboose share.';
-create index thread_inbox on switchyard.thread (action_uuid) where needs_review;
+-- The inbox, by cause. No column here changes with a success, so that its update can stay within its page (HOT); the
+-- time of the end would.
+create index thread_inbox on switchyard.thread (cause, action_uuid) where needs_review;
 create index thread_callbacks_due on switchyard.thread (action_uuid) where callbacks_due;
 
 create sequence switchyard.event_id as bigint cache 32;
@@ -172,7 +198,7 @@ create table switchyard.event (
 comment on table switchyard.event is 'Every step of every action, append-only. Inserting (action_uuid, status) is enough.';
 comment on column switchyard.event.run is 'The thread''s where it is not given.';
 comment on column switchyard.event.attempt is 'The thread''s where it is not given.';
-comment on column switchyard.event.source is 'Who says so, in its own words.';
+comment on column switchyard.event.source is 'Who reported it: a program or a person.';
 comment on column switchyard.event.recorded_by is 'The user that was logged in; nobody but the owner can write another.';
 comment on column switchyard.event.retry_seconds is 'With BACKOFF: how long from event_time until it is due again.';
 comment on column switchyard.event.detail is 'What else is known; note becomes the thread''s note.';
@@ -188,17 +214,43 @@ create table switchyard.yard (
   attempt integer not null,
   due timestamptz,
   lock_id bigint not null,
+  entered xid8 not null default pg_current_xact_id(),
+  watched boolean,
+  flow text,
+  lane text,
   constraint yard_holds_what_has_not_ended check (status in ('PENDING', 'QUEUED', 'RUNNING', 'BACKOFF'))
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
         autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000);
-comment on table switchyard.yard is 'The threads that have not ended: the queue itself. Kept by the triggers alone.';
-comment on column switchyard.yard.due is 'Not before; null once that time has passed and a claim has seen it.';
+comment on table switchyard.yard is 'The threads that have not ended: the queue itself. Written only by triggers.';
+comment on column switchyard.yard.entered is 'The transaction that last made it ready or waiting: claims find by it what is new behind their position.';
+comment on column switchyard.yard.due is 'Not before; null once that time has passed and a claim has seen it; infinity while it waits for other actions.';
+comment on column switchyard.yard.watched is 'Another action waits for it: its end notifies.';
+comment on column switchyard.yard.flow is 'Whose limits and turns it is under; null for action names without lanes and limits.';
+comment on column switchyard.yard.lane is 'Its lane in that flow; empty for an action without one.';
 create index yard_ready on switchyard.yard (action_name, priority, action_uuid)
-  where status in ('PENDING', 'BACKOFF') and due is null;
+  where flow is null and status in ('PENDING', 'BACKOFF') and due is null;
+-- The expression keeps this index for the claims of flows alone.
+create index yard_lane on switchyard.yard ((flow || ''), lane, priority, action_uuid)
+  where flow is not null and status in ('PENDING', 'BACKOFF') and due is null;
 create index yard_waiting on switchyard.yard (action_name, due)
   where status in ('PENDING', 'BACKOFF') and due is not null;
+-- By the hash, so that no other query fits it, and this one no other index: plans cannot flip. Entries always go to the end.
+create index yard_arrival on switchyard.yard (hashtext(action_name), entered) where status in ('PENDING', 'BACKOFF');
 create index yard_handed_over on switchyard.yard (action_name, action_uuid)
   where status in ('QUEUED', 'RUNNING');
+
+create type switchyard.claim_position as (
+  action_name text,
+  since timestamptz,
+  seen pg_snapshot,
+  priority smallint,
+  action_uuid uuid,
+  waited timestamptz,
+  moved timestamptz,
+  probed timestamptz,
+  passed uuid[]
+);
+comment on type switchyard.claim_position is 'What a session remembers of the queue between two claims; see the function claim.';
 
 -- Not partitioned, because a key is unique across all partitions.
 create table switchyard.idempotency (
@@ -208,7 +260,7 @@ create table switchyard.idempotency (
   content bytea not null,
   primary key (action_name, idempotency_key)
 );
-comment on table switchyard.idempotency is 'The action that each idempotency key stands for, and a hash of what was asked for.';
+comment on table switchyard.idempotency is 'The action of each idempotency key, and a hash of what was submitted.';
 create index idempotency_action on switchyard.idempotency (action_uuid);
 
 create table switchyard.journal (

@@ -1,8 +1,10 @@
 -- What the programs share: their workers, the workflows they run, the action names that are paused, and token buckets.
 create table switchyard.route (
   workflow text primary key,
-  action_name text not null
+  action_name text not null,
+  about jsonb
 );
+comment on column switchyard.route.about is 'What a caller needs to know of the workflow: title, description, version, schemas of input and output.';
 comment on table switchyard.route is 'The action name that runs each workflow, as the conductors'' configuration has it.';
 
 create table switchyard.paused (

@@ -14,7 +14,7 @@ from switchyard.errors import BadInput, ConfigError, SwitchyardError, Transient
 
 
 class Meaning(Enum):
-    """What an error means for whoever made the call."""
+    """What an error means for the caller."""
 
     CREDENTIALS = auto()  # there are none, or they are not accepted
     DENIED = auto()  # they may not do this
@@ -70,7 +70,7 @@ def meaning_of(error: Exception) -> Meaning | None:
 
 
 def explained(error: Exception, doing: str) -> SwitchyardError:
-    """The error of ours that it means, as a sentence; a code that the table does not have is Transient."""
+    """It as one of our errors, with a message; a code that the table lacks is Transient."""
     meaning = meaning_of(error)
     message = f"cannot {doing}: {_text(error)}"
     if meaning is Meaning.BAD_INPUT:

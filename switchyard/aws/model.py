@@ -5,7 +5,7 @@ from switchyard.config.names import Endpoint, Region
 
 
 class AwsAction(Action):
-    """An action that speaks with AWS, or with something that speaks like it."""
+    """An action that calls AWS, or a service with the same API."""
 
     endpoint: Endpoint | None = None
     """Where the service is, if not at AWS; AWS_ENDPOINT_URL works as well."""

@@ -1,4 +1,4 @@
-"""One SQS queue. All calls block, and raise what boto3 raises; `errors.explained` says what it means."""
+"""One SQS queue. All calls block and raise boto3's errors; `errors.explained` translates them."""
 
 import time
 from collections.abc import Callable
@@ -60,7 +60,7 @@ class Queue:
         return _held(lambda: self._client.delete_message(QueueUrl=url, ReceiptHandle=receipt))
 
     def hide(self, receipt: str, seconds: int) -> bool:
-        """Nobody else receives it for so long; 0 gives it back. False as for `delete`."""
+        """Hide it from other receivers for so many seconds; 0 returns it. False as for `delete`."""
         url = self.find()
         return _held(
             lambda: self._client.change_message_visibility(

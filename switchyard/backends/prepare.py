@@ -12,7 +12,7 @@ from switchyard.config.schemas import JsonSchema
 from switchyard.config.workflows import Workflow
 from switchyard.errors import BadInput, PoolUnavailable, StoreError, StoreMissing
 from switchyard.handlers import Failed, HandlerContext, Invalid, Outcome, Retry, Work
-from switchyard.places import STORED, Places, parameters_key, told
+from switchyard.places import STORED, Places, parameters_key, variables
 from switchyard.process import evaluate
 from switchyard.process.shared_pool import shared_pool
 from switchyard.store import Store
@@ -27,8 +27,8 @@ class PreparedWorkflow:
 
     workflow: Workflow
     places: Places
-    told: dict[str, str]  # what the work has to know, by name
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # its input, wherever it was kept
+    variables: dict[str, str]  # what the program receives, by name
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # its input, wherever it was stored
 
 
 async def prepare(work: Work, context: HandlerContext, threads: Threads) -> PreparedWorkflow | Outcome:
@@ -53,7 +53,7 @@ async def prepare(work: Work, context: HandlerContext, threads: Threads) -> Prep
         return kind(f"the input could not be stored: {error}")
     except PoolUnavailable as error:
         return Retry(f"the input could not be checked: {error}", sent=False)
-    known = told(places, work.correlation_id, context.store.url_of)
+    known = variables(places, work.correlation_id, context.store.url_of)
     return PreparedWorkflow(workflow, places, known, parameters)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from switchyard.backends.plugin import Backend, SourceContext
 from switchyard.errors import ConfigError, SwitchyardError
+from switchyard.extras import missing_extra
 from switchyard.handlers import Handler, HandlerContext
 from switchyard.sources import ServedSource
 
@@ -60,6 +61,8 @@ def build_handler(name: str, action: Any, context: HandlerContext) -> Handler:
         handler = backend.handler(name, action, context)
     except SwitchyardError:
         raise
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) or error from error
     except Exception as error:
         raise ConfigError(
             f"the handler of {name!r} (type {action.type}) cannot be made: {error!r}"
@@ -100,6 +103,8 @@ def _sources_of(name: str, actions: Mapping[str, Any], context: SourceContext) -
         return list(factory(actions, context))
     except SwitchyardError:
         raise
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) or error from error
     except Exception as error:
         raise ConfigError(f"the source of type {name} cannot be made: {error!r}") from error
 

@@ -1,4 +1,4 @@
-"""Blocking calls of one handler or source, in threads that nobody else uses.
+"""Blocking calls of one handler or source, in threads of its own.
 
 A client library that hangs occupies its own threads, at most `most` of them, and not the executor that all of
 asyncio shares: another action name never waits for it. A call whose awaiter gave up counts until it has

@@ -5,7 +5,9 @@
     filters.py        --name, --status, --since, …             ids.py        ids, whole or shortened
     database.py       the configuration, the connection, and database errors as messages
     output.py         JSON, times and colours                  table.py      tables cut to the screen's width
+    schedules.py      a command with verbs: `VERBS` lists them
     many.py           a decision about many actions: choose, show, ask, apply in groups
+    causes.py         causes of failures, and retriggering at a pace that stops when the cause returns
 
 A command loads the configuration once (`configured`), opens one connection (`connected`), runs a named query
 of switchyard/ledger/queries, and prints a table for people or, with --json, JSON for programs. Errors end it
@@ -24,6 +26,7 @@ COMMANDS = {
     "show": "switchyard.cli.show:show",
     "events": "switchyard.cli.events:events",
     "watch": "switchyard.cli.watch:watch",
+    "why": "switchyard.cli.why:why",
     "inbox": "switchyard.cli.inbox:inbox",
     "retrigger": "switchyard.cli.retrigger_cancel:retrigger",
     "cancel": "switchyard.cli.retrigger_cancel:cancel",
@@ -31,6 +34,9 @@ COMMANDS = {
     "pause": "switchyard.cli.pause_resume:pause",
     "resume": "switchyard.cli.pause_resume:resume",
     "dismiss": "switchyard.cli.dismiss:dismiss",
+    "schedules": "switchyard.cli.schedules:schedules",
+    "token": "switchyard.cli.token:token",
+    "lanes": "switchyard.cli.lanes:lanes",
     "workers": "switchyard.cli.workers:workers",
     "partitions": "switchyard.cli.partitions:partitions",
     "verify": "switchyard.cli.verify:verify",

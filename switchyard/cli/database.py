@@ -1,13 +1,11 @@
 """The configuration and the database of a command, with database errors as messages."""
 
-import getpass
 import json
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import Connection
@@ -16,30 +14,59 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.json import set_json_loads
 
-from switchyard.config.config import Config
-from switchyard.config.load import find, load, not_found
+from switchyard.config.connection import Connection as Settings
+from switchyard.config.connection import find, not_found, read_connection
 from switchyard.config.problems import InvalidConfig
 from switchyard.errors import BadInput, ConfigError, DatabaseUnavailable
+from switchyard.extras import missing_extra
 from switchyard.ledger.connect import connect_sync
 from switchyard.ledger.errors import translated
 
+if TYPE_CHECKING:
+    from switchyard.config.config import Config
+
 Rows = Connection[DictRow]
 
-_NO_FILE = Config()
+_NO_FILE = Settings()
 
 
-def configured(path: Path | None) -> Config:
-    """The configuration; without a file, the defaults, which leave the database to libpq's PG* variables."""
+def configured(path: Path | None) -> Settings:
+    """The database and the store; without a file, the defaults, which leave the database to PG* variables."""
+    return read_connection(path) if _is_there(path) else _NO_FILE
+
+
+def whole_config(path: Path | None) -> "Config":
+    """The whole configuration, every section checked; without a file, the defaults."""
+    # Half a second, and libraries of the extra `server`: for the commands that need more than a connection.
+    from switchyard.config.config import Config  # noqa: PLC0415
+    from switchyard.config.load import load  # noqa: PLC0415
+
+    return load(path) if _is_there(path) else Config()
+
+
+def rules(path: Path | None) -> "Config | None":
+    """What to check submissions against: the whole configuration, if there is one that can be read here."""
+    if not _is_there(path):
+        return None
+    try:
+        return whole_config(path)
+    except ModuleNotFoundError as error:
+        if missing_extra(error) is None:
+            raise
+        return None
+
+
+def _is_there(path: Path | None) -> bool:
     if path is None:
         try:
             find(None, os.environ)
         except InvalidConfig:
-            return _NO_FILE
-    return load(path)
+            return False
+    return True
 
 
 @contextmanager
-def connected(config: Config, url: str | None = None) -> Iterator[Rows]:
+def connected(config: "Settings | Config", url: str | None = None) -> Iterator[Rows]:
     """A connection to the configured database, or to a URL."""
     connection = _connect(config, config.database.conninfo() if url is None else url)
     try:
@@ -51,7 +78,7 @@ def connected(config: Config, url: str | None = None) -> Iterator[Rows]:
         raise BadInput("an argument of the command line is not valid UTF-8") from error
 
 
-def _connect(config: Config, url: str) -> Rows:
+def _connect(config: "Settings | Config", url: str) -> Rows:
     try:
         connection = connect_sync(url, application_name="switchyard command")
     except DatabaseUnavailable as error:
@@ -82,8 +109,3 @@ def _json(data: str | bytes) -> Any:
         return json.loads(data)
     except (ValueError, RecursionError):
         return data if isinstance(data, str) else bytes(data).decode()
-
-
-def actor() -> str:
-    """Who acts, for the record."""
-    return f"{getpass.getuser()}@{socket.gethostname()}"

@@ -4,13 +4,14 @@ from typing import Annotated
 
 import typer
 
-from switchyard.cli.database import Rows, actor, configured, connected
+from switchyard.cli.database import Rows, configured, connected
 from switchyard.cli.filters import Filter, filtered
 from switchyard.cli.ids import SHOWN
 from switchyard.cli.many import Decision, decide
 from switchyard.cli.options import Actor, AsJson, ConfigFile, DryRun, Reason, Yes
 from switchyard.cli.output import print_json
 from switchyard.errors import BadInput
+from switchyard.ledger.actor import actor
 from switchyard.ledger.queries import query
 from switchyard.status import ENDS, Status
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from typing import Annotated, Any
+from uuid import UUID
 
 import typer
 
@@ -22,42 +23,74 @@ def _option(
     return typer.Option(flag, metavar=metavar, help=help_text, show_default=False, autocompletion=offered)
 
 
+Name = Annotated[str | None, _option("--name", "Only this action name.", "NAME", action_names)]
+Workflow = Annotated[str | None, _option("--workflow", "Only this workflow.", "NAME", workflows)]
+Statuses = Annotated[
+    list[str] | None,
+    _option(
+        "--status",
+        "Only these; `failed` is every unsuccessful end, `open` every status before the end.",
+        "STATUS",
+        status_words,
+    ),
+]
+Error = Annotated[str | None, _option("--error", "Only errors that contain this text.")]
+Cause = Annotated[
+    str | None,
+    _option("--cause", "Only failures with this cause, or the only cause that begins so (inbox --by-cause)."),
+]
+Where = Annotated[
+    str | None,
+    _option(
+        "--where", "Only parameters for which this JSON path is true, like '$.scene == \"S2A\"'.", "PATH"
+    ),
+]
+Tag = Annotated[
+    list[str] | None, _option("--tag", "Only with this tag; with several, with all of them.", "TAG")
+]
+SubmittedBy = Annotated[
+    str | None, _option("--submitted-by", "Only those that this database user submitted.")
+]
+Key = Annotated[str | None, _option("--key", "Only this idempotency key.")]
+CorrelationId = Annotated[str | None, _option("--correlation-id", "Only this correlation id.")]
+Since = Annotated[
+    str | None,
+    _option(
+        "--since",
+        "Submitted after: 2026-01-31 or 2026-01-31T08:00 (local), 2026-01-31T08:00Z, or an age like 2h.",
+        "TIME",
+    ),
+]
+Until = Annotated[str | None, _option("--until", "Submitted before; written like --since.", "TIME")]
+
+
 def _options(
-    name: Annotated[str | None, _option("--name", "Only this action name.", "NAME", action_names)] = None,
-    workflow: Annotated[str | None, _option("--workflow", "Only this workflow.", "NAME", workflows)] = None,
-    status: Annotated[
-        list[str] | None,
-        _option(
-            "--status",
-            "Only these; `failed` is every unsuccessful end, `open` every status before the end.",
-            "STATUS",
-            status_words,
-        ),
-    ] = None,
-    error: Annotated[str | None, _option("--error", "Only errors that contain this text.")] = None,
-    key: Annotated[str | None, _option("--key", "Only this idempotency key.")] = None,
-    correlation_id: Annotated[str | None, _option("--correlation-id", "Only this correlation id.")] = None,
-    since: Annotated[
-        str | None,
-        _option(
-            "--since",
-            "Submitted after: 2026-01-31 or 2026-01-31T08:00 (local), 2026-01-31T08:00Z, or an age like 2h.",
-            "TIME",
-        ),
-    ] = None,
-    until: Annotated[
-        str | None, _option("--until", "Submitted before; written like --since.", "TIME")
-    ] = None,
+    name: Name = None,
+    workflow: Workflow = None,
+    status: Statuses = None,
+    error: Error = None,
+    cause: Cause = None,
+    where: Where = None,
+    tag: Tag = None,
+    submitted_by: SubmittedBy = None,
+    key: Key = None,
+    correlation_id: CorrelationId = None,
+    since: Since = None,
+    until: Until = None,
 ) -> "Filter":
     return Filter(
-        name,
-        workflow,
-        statuses(status),
-        error,
-        key,
-        correlation_id,
-        moment("--since", since),
-        moment("--until", until),
+        name=name,
+        workflow=workflow,
+        statuses=statuses(status),
+        error=error,
+        cause=cause,
+        where=where,
+        tags=tuple(tag) if tag else None,
+        submitted_by=submitted_by,
+        key=key,
+        correlation_id=correlation_id,
+        since=moment("--since", since),
+        until=moment("--until", until),
     )
 
 
@@ -69,10 +102,15 @@ class Filter:
     workflow: str | None = None
     statuses: tuple[str, ...] | None = None
     error: str | None = None
+    cause: str | None = None
+    where: str | None = None
+    tags: tuple[str, ...] | None = None
+    submitted_by: str | None = None
     key: str | None = None
     correlation_id: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+    before: UUID | None = None
 
     @property
     def empty(self) -> bool:
@@ -84,7 +122,8 @@ class Filter:
         chosen = self.statuses
         if statuses is not None:
             chosen = tuple(status for status in self.statuses or statuses if status in statuses)
-        return {**asdict(self), "statuses": None if chosen is None else list(chosen), "limit": limit}
+        lists = {"statuses": chosen, "tags": self.tags}
+        return {**asdict(self), **{k: v and list(v) for k, v in lists.items()}, "limit": limit}
 
 
 def filtered(command: Callable[..., None]) -> Callable[..., None]:

@@ -14,14 +14,16 @@ from uuid import UUID
 import psycopg
 import typer
 from rich.console import Console
-from rich.progress import track
+from rich.progress import Progress
 
-from switchyard.cli.database import Rows, actor
+from switchyard.cli.causes import Pace, with_whole_cause
+from switchyard.cli.database import Rows
 from switchyard.cli.filters import Filter
 from switchyard.cli.ids import identified
 from switchyard.cli.output import print_json, printable
 from switchyard.cli.table import print_table
 from switchyard.errors import BadInput
+from switchyard.ledger.actor import actor
 from switchyard.ledger.queries import query
 from switchyard.process.exit import Exit
 
@@ -47,6 +49,7 @@ class Tally:
 
     results: list[dict[str, Any]] = field(default_factory=list)
     interrupted: bool = False
+    returned: dict[str, Any] | None = None
 
 
 def decide(
@@ -60,12 +63,14 @@ def decide(
     dry_run: bool,
     yes: bool,
     as_json: bool,
+    rate: float | None = None,
 ) -> None:
-    """Apply the decision to the actions that were named, or that the filter chooses."""
-    found = _chosen(connection, decision, uuids, chosen)
+    """Apply the decision to the actions that were named or that the filter chooses."""
+    found = _chosen(connection, decision, uuids, with_whole_cause(connection, chosen))
     if not _agreed(connection, decision, found, dry_run, yes or bool(uuids), as_json):
         return
-    tally = _apply(connection, decision, found, {"actor": who or actor(), "reason": reason})
+    pace = None if rate is None else Pace(connection, rate, GROUP)
+    tally = _apply(connection, decision, found, {"actor": who or actor(), "reason": reason}, pace)
     _report(decision, tally, len(found), as_json)
 
 
@@ -111,18 +116,28 @@ def _agreed(
     return typer.confirm(f"{decision.verb.capitalize()} {len(uuids):,} actions?")
 
 
-def _apply(connection: Rows, decision: Decision, uuids: Sequence[UUID], values: dict[str, str]) -> Tally:
+def _apply(
+    connection: Rows, decision: Decision, uuids: Sequence[UUID], values: dict[str, str], pace: Pace | None
+) -> Tally:
     tally = Tally()
-    groups = [sorted(uuids[start : start + GROUP]) for start in range(0, len(uuids), GROUP)]
-    progress = Console(stderr=True)
-    try:
-        for group in track(
-            groups, decision.verb, console=progress, disable=not progress.is_terminal or len(groups) == 1
-        ):
-            tally.results += _group(connection, decision.verb, group, values)
-    except KeyboardInterrupt:
-        tally.interrupted = True
+    groups = pace.groups(uuids) if pace else _groups(uuids)
+    console = Console(stderr=True)
+    hidden = not console.is_terminal or (pace is None and len(uuids) <= GROUP)
+    with Progress(console=console, disable=hidden) as progress:
+        task = progress.add_task(decision.verb, total=len(uuids))
+        try:
+            for group in groups:
+                tally.results += _group(connection, decision.verb, group, values)
+                progress.advance(task, len(group))
+        except KeyboardInterrupt:
+            tally.interrupted = True
+    tally.returned = pace.returned if pace else None
     return tally
+
+
+def _groups(uuids: Sequence[UUID]) -> Iterator[list[UUID]]:
+    for start in range(0, len(uuids), GROUP):
+        yield sorted(uuids[start : start + GROUP])
 
 
 def _group(
@@ -152,8 +167,13 @@ def _report(decision: Decision, tally: Tally, wanted: int, as_json: bool) -> Non
         print(f"{done:,} {decision.done},{unchanged} {len(refused):,} refused.")
         for result in refused[:SAMPLE]:
             print(f"  {printable(result['error'])}")
+    left = wanted - len(tally.results)
+    if tally.returned is not None:
+        cause, uuid = printable(tally.returned["cause"]), tally.returned["action_uuid"]
+        print(f"Stopped: the cause returned with action {uuid}: {cause}", file=sys.stderr)
+        print(f"{left:,} actions are unchanged.", file=sys.stderr)
+        raise typer.Exit(Exit.FAILURE)
     if tally.interrupted:
-        left = wanted - len(tally.results)
         print(f"Interrupted: {left:,} actions are unchanged. The same command continues.", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)
     if refused:

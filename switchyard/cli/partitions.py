@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from rich.filesize import decimal
 
-from switchyard.cli.database import Rows, configured, connected
+from switchyard.cli.database import Rows, connected, whole_config
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import print_json
 from switchyard.cli.table import print_table
@@ -45,11 +45,11 @@ def partitions(
 
     Example: switchyard partitions --ensure 30
     """
-    settings = configured(config)
+    settings = whole_config(config)
     with connected(settings) as connection:
         if ensure is not None:
-            connection.execute(query("decide", "interval"), {"interval": settings.partitions.interval})
-            connection.execute(query("decide", "ensure"), {"days": ensure})
+            values = {"days": ensure, "interval": settings.partitions.interval}
+            connection.execute(query("conductor", "ensure_partitions"), values)
         if drop is not None:
             _drop(connection, drop, yes, as_json)
         rows = connection.execute(query("look", "partitions")).fetchall()

@@ -5,9 +5,10 @@ from typing import Annotated
 import typer
 
 from switchyard.cli.complete import action_names
-from switchyard.cli.database import actor, configured, connected
+from switchyard.cli.database import configured, connected
 from switchyard.cli.options import Actor, AsJson, ConfigFile, Reason
 from switchyard.cli.output import print_json
+from switchyard.ledger.actor import actor
 from switchyard.ledger.queries import query
 
 Name = Annotated[str, typer.Argument(help="The action name.", autocompletion=action_names)]

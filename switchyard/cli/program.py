@@ -1,13 +1,14 @@
 """What the commands of all our programs share: errors as a message and an exit code, and a quick start.
 
 A command's module is imported when the command is called, not to list it: the configuration's models and the
-database driver take half a second of processor, which nobody who asks for --help should pay. So the line
+database driver take half a second of processor, which --help should not cost. So the line
 that lists a command is read from its source file: the first line of its function's docstring.
 """
 
 import ast
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
@@ -19,6 +20,7 @@ from typer.core import TyperGroup
 from switchyard import __version__
 from switchyard.cli.options import ConfigFile
 from switchyard.errors import SwitchyardError
+from switchyard.extras import missing_extra
 from switchyard.process.exit import say_the_rest
 from switchyard.process.redact import redact, redact_tracebacks
 
@@ -59,12 +61,22 @@ def run(app: typer.Typer) -> None:
     """Run the program; an error of ours becomes its message and its exit code."""
     redact_tracebacks()
     try:
-        app(prog_name=app.info.name)
+        with _extras_named():
+            app(prog_name=app.info.name)
     except SwitchyardError as error:
         print(redact(f"{app.info.name}: {error}"), file=sys.stderr)
         sys.exit(error.exit_code)
     finally:
         say_the_rest()
+
+
+@contextmanager
+def _extras_named() -> Iterator[None]:
+    """A library that is not installed becomes an error that names the extra which brings it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) or error from None
 
 
 def help_line(place: str) -> str:
@@ -80,12 +92,29 @@ def help_line(place: str) -> str:
 
 
 def _listed() -> None:
-    """Stands for a command that has not been loaded."""
+    """Placeholder for a command that has not been loaded."""
+
+
+class Verbs(TyperGroup):
+    """A command of several verbs, like `switchyard schedules list`; -c may stand before all of them."""
+
+    def invoke(self, ctx: Any) -> Any:
+        if ctx.default_map:
+            ctx.default_map = dict.fromkeys(self.commands, ctx.default_map)
+        return super().invoke(ctx)
 
 
 def _loaded(called: str, place: str) -> Any:
+    """The command; one whose module has VERBS is a group of them."""
+    function = resolve_name(place)
+    verbs: Mapping[str, Callable[..., None]] = getattr(sys.modules[function.__module__], "VERBS", {})
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    alone.command(called, context_settings=SETTINGS)(resolve_name(place))
+    if verbs:
+        alone.callback(cls=Verbs, no_args_is_help=True, context_settings=SETTINGS)(function)
+        for verb, run_it in verbs.items():
+            alone.command(verb, context_settings=SETTINGS)(run_it)
+    else:
+        alone.command(called, context_settings=SETTINGS)(function)
     return typer.main.get_command(alone)
 
 

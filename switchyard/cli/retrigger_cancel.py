@@ -1,5 +1,10 @@
 """`switchyard retrigger` and `switchyard cancel`."""
 
+from typing import Annotated
+
+import typer
+
+from switchyard.cli.causes import rate_of
 from switchyard.cli.database import configured, connected
 from switchyard.cli.filters import Filter, filtered
 from switchyard.cli.many import Decision, decide
@@ -11,6 +16,15 @@ CANCEL = Decision(
     "cancel", tuple(sorted(set(Status) - ENDS - {Status.INFO})), "canceled", "had ended already"
 )
 
+Rate = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RATE",
+        help="So many per time, like 10/s; stops by itself when the cause of their failure returns.",
+        show_default=False,
+    ),
+]
+
 
 @filtered
 def retrigger(
@@ -18,6 +32,7 @@ def retrigger(
     *,
     chosen: Filter,
     reason: Reason,
+    rate: Rate = None,
     config: ConfigFile = None,
     who: Actor = None,
     dry_run: DryRun = False,
@@ -26,12 +41,13 @@ def retrigger(
 ) -> None:
     """Run actions again that ended without success, each as a new run.
 
-    Example: switchyard retrigger --name webhook --status failed --since 1d -m "partner is back" --dry-run
+    Example: switchyard retrigger --cause "answered 503" --rate 10/s -m "partner is back" --dry-run
     """
+    per_second = rate_of(rate)
     with connected(configured(config)) as connection:
         decide(
             connection, RETRIGGER, uuids, chosen,
-            who=who, reason=reason, dry_run=dry_run, yes=yes, as_json=as_json,
+            who=who, reason=reason, dry_run=dry_run, yes=yes, as_json=as_json, rate=per_second,
         )  # fmt: skip
 
 

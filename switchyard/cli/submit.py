@@ -6,17 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from switchyard.cli.complete import action_names, workflows
-from switchyard.cli.database import configured, connected
+from switchyard.cli.database import Rows, configured, connected, rules
 from switchyard.cli.filters import moment
 from switchyard.cli.ids import identified, whole
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import print_json
-from switchyard.config.config import Config
 from switchyard.config.units import parse_duration
 from switchyard.errors import BadInput
 from switchyard.process.tracing import traced
@@ -25,7 +24,11 @@ from switchyard.submit.check import accept
 from switchyard.submit.submission import Request
 from switchyard.submit.write import write_many, write_one
 
+if TYPE_CHECKING:
+    from switchyard.config.config import Config
+
 FIELDS = set(Submission.__dataclass_fields__)
+AfterPolicy = Literal["successful", "ended"]
 
 ActionName = Annotated[
     str | None,
@@ -74,6 +77,29 @@ Callbacks = Annotated[
         show_default=False,
     ),
 ]
+Lane = Annotated[
+    str | None,
+    typer.Option(
+        help="Whom it belongs to, like a customer: limits and turns are per lane.", show_default=False
+    ),
+]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option("--tag", help="A label to search by; may be repeated.", show_default=False),
+]
+WaitFor = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--wait-for",
+        metavar="ACTION",
+        help="The id of an action that must have ended before this one starts; may be repeated.",
+        show_default=False,
+    ),
+]
+WaitPolicy = Annotated[
+    AfterPolicy,
+    typer.Option(help="Whether those must be successful, else this one is canceled, or only ended."),
+]
 Bulk = Annotated[
     str | None,
     typer.Option(
@@ -81,7 +107,8 @@ Bulk = Annotated[
         metavar="FILE",
         help="Many at once, all or none: a file (- for standard input) with one JSON object per line, like "
         '{"workflow": "nutrient", "parameters": {}}; keys: action_name, parameters, workflow, priority, '
-        "correlation_id, idempotency_key, start_after, parent_uuid, callbacks.",
+        "correlation_id, idempotency_key, start_after, parent_uuid, callbacks, lane, tags, after, "
+        "after_policy.",
         show_default=False,
     ),
 ]
@@ -98,6 +125,10 @@ def submit(
     after: After = None,
     parent: Parent = None,
     callbacks: Callbacks = None,
+    lane: Lane = None,
+    tag: Tags = None,
+    wait_for: WaitFor = None,
+    wait_policy: WaitPolicy = "successful",
     bulk: Bulk = None,
     as_json: AsJson = False,
 ) -> None:
@@ -105,32 +136,37 @@ def submit(
 
     Example: switchyard submit --workflow nutrient -p '{"site": "file:///data/sites.zip"}' --key order-17
     """
-    settings = configured(config)
     if bulk is not None:
-        _bulk(settings, bulk, as_json)
+        _bulk(config, bulk, as_json)
         return
     submission = Submission(
-        name,
-        _read("--parameters", parameters),
-        workflow,
-        priority,
-        correlation_id,
-        key,
-        _start("--after", after),
-        callbacks=None if callbacks is None else _read("--callbacks", callbacks),
-    )
-    request = accept(submission, settings)
-    with traced("submit"), connected(settings) as connection:
-        if parent:
-            found = identified(connection, parent)
-            request = replace(request, submission=replace(request.submission, parent_uuid=found))
+        name, _read("--parameters", parameters), workflow, priority, correlation_id, key,
+        start_after=_start("--after", after), callbacks=_read("--callbacks", callbacks or "null"),
+        lane=lane, tags=tag or (),
+    )  # fmt: skip
+    request = accept(submission, rules(config))
+    with traced("submit"), connected(configured(config)) as connection:
+        request = _related(connection, request, parent, wait_for or (), wait_policy)
         uuid = write_one(connection, request)  # type: ignore[arg-type]
     print_json({"action_uuid": uuid}) if as_json else print(uuid)
 
 
-def _bulk(settings: Config, source: str, as_json: bool) -> None:
-    requests = list(_requests(settings, _text(source).split("\n")))
-    with traced("submit"), connected(settings) as connection:
+def _related(
+    connection: Rows, request: Request, parent: str | None, wait_for: Sequence[str], policy: AfterPolicy
+) -> Request:
+    """With the ids of other actions, which may be shortened."""
+    submission = request.submission
+    if parent:
+        submission = replace(submission, parent_uuid=identified(connection, parent))
+    if wait_for:
+        after = tuple(identified(connection, given) for given in wait_for)
+        submission = replace(submission, after=after, after_policy=policy)
+    return replace(request, submission=submission)
+
+
+def _bulk(config: Path | None, source: str, as_json: bool) -> None:
+    requests = list(_requests(rules(config), _text(source).split("\n")))
+    with traced("submit"), connected(configured(config)) as connection:
         uuids = write_many(connection, requests)  # type: ignore[arg-type]
     if as_json:
         print_json(uuids)
@@ -139,11 +175,11 @@ def _bulk(settings: Config, source: str, as_json: bool) -> None:
             print(uuid)
 
 
-def _requests(settings: Config, lines: Sequence[str]) -> Iterator[Request]:
+def _requests(checked: "Config | None", lines: Sequence[str]) -> Iterator[Request]:
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                yield accept(_submission(line), settings)
+                yield accept(_submission(line), checked)
             except BadInput as error:
                 raise BadInput(f"line {number}: {error}") from error
 
@@ -156,7 +192,10 @@ def _submission(line: str) -> Submission:
         body["start_after"] = _start("start_after", str(body["start_after"]))
     if body.get("parent_uuid"):
         body["parent_uuid"] = whole(str(body["parent_uuid"]), "a valid UUID")
-    return Submission(**body)
+    after = body.get("after") or ()
+    if isinstance(after, list):
+        after = [whole(str(given), "a valid UUID") for given in after]
+    return Submission(**{**body, "tags": body.get("tags") or (), "after": after})
 
 
 def _read(option: str, given: str) -> Any:

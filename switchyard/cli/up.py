@@ -11,12 +11,13 @@ from typing import Annotated
 import psycopg
 import typer
 
-from switchyard.cli.database import configured, connected
+from switchyard.cli.database import connected, whole_config
 from switchyard.embedded.postgres import EmbeddedPostgres
 from switchyard.errors import ConfigError, DatabaseUnavailable
 from switchyard.ledger.errors import translated
 from switchyard.process.exit import Exit
-from switchyard.up.folder import Folder, alone, prepare, write_config
+from switchyard.schedules.apply import apply_schedules
+from switchyard.up.folder import Folder, alone, dashboard_port, prepare, write_config
 from switchyard.up.programs import Programs, refuse_used_port
 from switchyard.up.results import Results, show
 from switchyard.up.sample import make_region, submit_sample
@@ -50,7 +51,7 @@ def up(
 
     Example: switchyard up --once
     """
-    os.umask(0o077)  # what is stored, logged and delivered is nobody else's to read
+    os.umask(0o077)  # other users must not read what is stored, logged and delivered
     results: Results | None = None
     with _explained(folder), ExitStack() as stack:
         place = prepare(folder)
@@ -63,7 +64,9 @@ def up(
                 stop.check()
                 programs.check()
 
-            with connected(configured(place.config), url=url) as connection:
+            settings = whole_config(place.config)
+            with connected(settings, url=url) as connection:
+                apply_schedules(connection, settings, "switchyard up")
                 uuid = submit_sample(connection, place, again=again)  # type: ignore[arg-type]
                 results = Results(place, uuid, follow(connection, uuid, check))
             show(results, stays=not once)
@@ -80,21 +83,29 @@ def _start(stack: ExitStack, place: Folder, port: int | None) -> tuple[Programs,
     """Start everything in the order in which it is needed; returns the database's address."""
     from switchyard.ledger import migrate  # noqa: PLC0415 - Alembic takes half a second to import
 
-    say(f"All data is stored in {place.path}")
-    receiver = place.port(port)
+    receiver, dashboard = place.port(port), dashboard_port(os.environ)
     refuse_used_port(receiver)
+    say(f"Dashboard and HTTP API: http://127.0.0.1:{dashboard}/")
+    say(f"All data is stored in {place.path}")
     say("Starting Postgres …")
     postgres = stack.enter_context(EmbeddedPostgres(place.postgres))
     stack.enter_context(_with_its_error(postgres))
     url = postgres.url
     write_config(place, receiver, url)
     migrate.upgrade(url)
-    say("Starting conductor, caboose and a webhook receiver …")
+    say("Starting conductor, caboose, signalbox and a webhook receiver …")
     programs = stack.enter_context(
-        Programs(place.logs, {"SWITCHYARD_DATABASE__URL": url, "DATABASE_URL": url})
+        Programs(
+            place.logs,
+            {
+                "SWITCHYARD_DATABASE__URL": url,
+                "DATABASE_URL": url,
+                "SWITCHYARD_SIGNALBOX__LISTEN__PORT": str(dashboard),
+            },
+        )
     )
     programs.start("receiver", _receiver(place, receiver))
-    for name in ("conductor", "caboose"):
+    for name in ("signalbox", "conductor", "caboose"):
         programs.start(name, (name, "run", "-c", str(place.config)))
     make_region(place)
     return programs, url

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from switchyard.config.breaker import Breaker
+from switchyard.config.limits import LanePath, Limits
 from switchyard.config.model import Model
 from switchyard.config.problems import Path, Problem
 from switchyard.config.rate import Rate
@@ -46,6 +47,11 @@ class Action(Model):
     """How many dispatches a second; without it, as many as the slots allow."""
     breaker: Breaker | None = None
     """Which errors slow the rate down."""
+    lane: LanePath | None = None
+    """Where an action's lane is in its parameters, like `$.customer`, if its submission names none.
+    Lanes of one action name take turns."""
+    limits: Limits = Limits()
+    """Limits for all conductors together, of the action name and of each lane."""
 
     def templates(self) -> Iterator[tuple[Path, str]]:
         """Texts that may use secrets: where they are in the action, and what they say."""

@@ -1,6 +1,6 @@
 """Which errors slow an action name down, and how it recovers."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -35,3 +35,5 @@ class Breaker(Model):
     """The smallest share of the configured rate that is left."""
     recover_by: Annotated[float, Field(gt=1, le=100)] = 1.5
     """What the rate is multiplied by at a success, up to the configured rate."""
+    scope: Literal["name", "lane"] = "name"
+    """`lane`: it slows only the lane of the action that failed (below `limits.per_lane`), fleet-wide."""

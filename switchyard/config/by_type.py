@@ -1,4 +1,4 @@
-"""An action in the file: a mapping whose `type` says how the rest of it is read."""
+"""An action in the file: a mapping whose `type` selects the model of the rest."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

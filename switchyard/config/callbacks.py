@@ -56,7 +56,7 @@ class Value(Model):
 
 
 class Callback(Model):
-    """One callback of a workflow, or of a single action that brought its own."""
+    """One callback of a workflow, or of a single action that was submitted with its own."""
 
     name: Name
     """What it is called; unique within its workflow."""

@@ -10,7 +10,9 @@ from switchyard.config.daemons import Caboose, Conductor, Logging, Partitions, W
 from switchyard.config.database import Database
 from switchyard.config.model import Model
 from switchyard.config.names import HeaderName, Name, StoreUrl
+from switchyard.config.schedules import Schedule
 from switchyard.config.secrets import Secret
+from switchyard.config.signalbox import Signalbox
 from switchyard.config.workflows import Workflow
 
 SHARED = ("store", "correlation_header", "actions", "workflows", "secrets")
@@ -27,6 +29,8 @@ class Config(Model):
     """The conductor."""
     caboose: Caboose = Caboose()
     """The caboose."""
+    signalbox: Signalbox = Signalbox()
+    """The HTTP API and dashboard."""
     workers: Workers = Workers()
     """The registry of workers."""
     partitions: Partitions = Partitions()
@@ -39,6 +43,8 @@ class Config(Model):
     """What conductor can do, by action name."""
     workflows: Mapping[Name, Workflow] = {}
     """What can be submitted, by name."""
+    schedules: Mapping[Name, Schedule] = {}
+    """What is submitted at which times, by name; `switchyard schedules apply` makes changes effective."""
     secrets: Mapping[Name, Secret] = {}
     """Secrets that templates may use as `secrets.name`, by reference."""
 

@@ -9,6 +9,7 @@ from switchyard.config.action import Action
 from switchyard.config.callbacks import Callback
 from switchyard.config.parts import Parts, WorkflowPart
 from switchyard.config.problems import Path, Problem, nearest
+from switchyard.config.schedules import Schedule
 from switchyard.config.templates import names_under, parse_template
 
 Edge = tuple[str, int]  # the workflow that is started, and the number of the callback that does it
@@ -22,6 +23,9 @@ def crosscheck(parts: Parts) -> Iterator[Problem]:
     for name, workflow in parts.workflows.items():
         if workflow is not None:
             yield from _workflow(("workflows", name), workflow, parts)
+    for name, schedule in parts.schedules.items():
+        if schedule is not None:
+            yield from _schedule(("schedules", name), schedule, parts)
     yield from _cycles(parts)
     if not parts.actions:
         yield Problem(("actions",), "no action is configured, so nothing is served", warning=True)
@@ -31,6 +35,11 @@ def _action(path: Path, action: Action, parts: Parts) -> Iterator[Problem]:
     if action.delivery == "at_most_once" and not action.answers_itself:
         message = f"at_most_once is for http and noop; for {action.type}: {action.instead_of_at_most_once}"
         yield Problem((*path, "delivery"), message)
+    scoped = action.breaker is not None and action.breaker.scope == "lane"
+    per_lane = action.limits.per_lane
+    if scoped and per_lane.in_flight is None and per_lane.rate is None:
+        message = "a breaker per lane needs limits.per_lane with in_flight or rate, which it lowers"
+        yield Problem((*path, "breaker", "scope"), message)
     for inner, text in action.templates():
         yield from _secrets((*path, *inner), text, parts)
     for problem in action.problems():
@@ -53,6 +62,9 @@ def _workflow(path: Path, workflow: WorkflowPart, parts: Parts) -> Iterator[Prob
         )
     elif action is not None:
         yield from _template(path, workflow, action)
+    if workflow.limited and action is not None and action.limits.for_fleet:
+        message = f"limits of a workflow and of its action ({workflow.action!r}) cannot be combined: give one"
+        yield Problem((*path, "limits"), message)
     for number, callback in workflow.callbacks:
         yield from check_callback((*path, "callbacks", number), callback, parts)
 
@@ -104,6 +116,20 @@ def _chained(path: Path, callback: Callback, name: str, parts: Parts) -> Iterato
     workflow = parts.workflows.get(name)
     if workflow is not None and workflow.action != callback.action:
         message = f"the workflow {name!r} runs on {workflow.action!r}: write action: {workflow.action}"
+        yield Problem((*path, "action"), message)
+
+
+def _schedule(path: Path, schedule: Schedule, parts: Parts) -> Iterator[Problem]:
+    if schedule.workflow is not None and schedule.workflow not in parts.workflows:
+        near = nearest(schedule.workflow, parts.workflows)
+        yield Problem((*path, "workflow"), f"there is no workflow {schedule.workflow!r}{near}")
+    if schedule.action is None:
+        return
+    action = parts.actions.get(schedule.action)
+    if schedule.action not in parts.actions:
+        yield Problem((*path, "action"), unknown_action(schedule.action, parts))
+    elif action is not None and not action.takes_callbacks:
+        message = f"{schedule.action!r} is of type {action.type}, which runs workflows: give workflow instead"
         yield Problem((*path, "action"), message)
 
 

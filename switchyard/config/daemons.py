@@ -33,13 +33,13 @@ class Conductor(Model):
     grace: Interval = 30.0
     """How long a stop waits for what is in flight."""
     unknown_after: Interval | None = None
-    """What waits so long under an action name that nobody serves ends INVALID; without it, it waits."""
+    """An action that waits this long under a name that no conductor serves ends INVALID; unset, it waits."""
     health: Health = Health(port=8081)
     """The health and metrics server."""
 
 
 class Caboose(Model):
-    """The daemon that brings states back, archives, records, calls back and forgets."""
+    """The daemon that observes executions, archives and records their ends, and inserts callbacks."""
 
     poll: Interval = 5.0
     """How often it looks for due callbacks, timeouts and cancels without having been rung for."""

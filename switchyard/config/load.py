@@ -1,8 +1,8 @@
 """From a file, the environment and flags to one frozen Config, or to every problem at once.
 
-The file is `-c FILE`, else $SWITCHYARD_CONFIG, else ./switchyard.yaml; where SWITCHYARD_ACTIONS… says what to
-run, there need not be one. What a setting is comes from, in this
-order: flag, environment, file, default.
+The file is `-c FILE`, else $SWITCHYARD_CONFIG, else ./switchyard.yaml, which must be ours or root's. Where
+SWITCHYARD_ACTIONS… says what to run, there need not be one. A setting comes from, in this order: flag,
+environment, file, default.
 """
 
 import os
@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from switchyard.config.config import Config
+from switchyard.config.connection import find
 from switchyard.config.crosscheck import crosscheck
 from switchyard.config.document import Document, read_document
 from switchyard.config.explain import explain
@@ -21,10 +22,7 @@ from switchyard.config.overlay import apply_environment, apply_flags
 from switchyard.config.parts import parts_of, salvage
 from switchyard.config.problems import InvalidConfig, Place, Problem
 
-FILE = "switchyard.yaml"
-VARIABLE = "SWITCHYARD_CONFIG"
 EXTENSION = "x-"  # keys of the top level that are only there for anchors
-ACTIONS = "SWITCHYARD_ACTIONS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,28 +57,6 @@ def inspect(
     if config is None:
         raise InvalidConfig(problems)
     return Loaded(config, file, tuple(problems), document)
-
-
-def find(path: Path | str | None, environ: Mapping[str, str]) -> Path | None:
-    """The file to read; None where there is none and the environment names actions.
-
-    InvalidConfig names where it was looked for.
-    """
-    if path is not None:
-        return Path(path)
-    named = environ.get(VARIABLE)
-    if named:
-        return Path(named)
-    if Path(FILE).is_file():
-        return Path(FILE)
-    if any(name.upper().startswith(ACTIONS) for name in environ):
-        return None
-    raise InvalidConfig([Problem((), not_found())])
-
-
-def not_found() -> str:
-    """Where the configuration was looked for."""
-    return f"no configuration was found in {Path.cwd()}: give -c FILE, set {VARIABLE}, or write ./{FILE}"
 
 
 def examine(

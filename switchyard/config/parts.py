@@ -14,6 +14,7 @@ from switchyard.config.action import Action
 from switchyard.config.by_type import AnyAction
 from switchyard.config.callbacks import Callback
 from switchyard.config.config import Config
+from switchyard.config.schedules import Schedule
 from switchyard.config.workflows import TemplateName, Workflow
 
 Numbered = tuple[tuple[int, Callback], ...]
@@ -27,6 +28,7 @@ class WorkflowPart:
     template: str | tuple[str, ...] | None
     manifest: bool
     callbacks: Numbered
+    limited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +38,24 @@ class Parts:
     actions: Mapping[str, Action | None]
     workflows: Mapping[str, WorkflowPart | None]
     secrets: frozenset[str]
+    schedules: Mapping[str, Schedule | None]
 
 
 def parts_of(config: Config) -> Parts:
     """All of a configuration that could be read."""
     workflows = {name: _part(workflow) for name, workflow in config.workflows.items()}
-    return Parts(config.actions, workflows, frozenset(config.secrets))
+    return Parts(config.actions, workflows, frozenset(config.secrets), config.schedules)
 
 
 def _part(workflow: Workflow) -> WorkflowPart:
     numbered = tuple(enumerate(workflow.callbacks))
-    return WorkflowPart(workflow.action, workflow.template, workflow.manifest is not None, numbered)
+    return WorkflowPart(
+        workflow.action,
+        workflow.template,
+        workflow.manifest is not None,
+        numbered,
+        workflow.limits is not None,
+    )
 
 
 def salvage(data: Any, context: dict[str, Any]) -> Parts:
@@ -56,7 +65,9 @@ def salvage(data: Any, context: dict[str, Any]) -> Parts:
     workflows = {
         name: _salvage_workflow(value, context) for name, value in _section(data, "workflows").items()
     }
-    return Parts(actions, workflows, frozenset(_section(data, "secrets")))
+    read = TypeAdapter(Schedule)
+    schedules = {name: _read(read, value, context) for name, value in _section(data, "schedules").items()}
+    return Parts(actions, workflows, frozenset(_section(data, "secrets")), schedules)
 
 
 def _section(data: Any, name: str) -> Mapping[str, Any]:

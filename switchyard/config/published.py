@@ -69,7 +69,7 @@ def json_schema() -> Schema:
 
 
 def installed_schema() -> Schema:
-    """The same with the types that installed packages bring, for editors here."""
+    """The same with the types of installed packages, for editors here."""
     schema = deepcopy(json_schema())
     (choice,) = schema["properties"]["actions"]["patternProperties"].values()
     for name in foreign():

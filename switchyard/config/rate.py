@@ -21,4 +21,4 @@ class Rate(Model):
     burst: Annotated[int, Field(ge=1, le=1_000_000)] = Field(default_factory=_one_second)
     """The most that starts at once after a quiet time; without it, what the limit allows in one second."""
     scope: Literal["instance", "fleet"] = "instance"
-    """`instance`: each conductor has a bucket of its own; `fleet`: all share one, in the database."""
+    """`instance`: each conductor has its own bucket; `fleet`: all share one, in the database."""

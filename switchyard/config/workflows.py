@@ -2,9 +2,10 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import PlainSerializer, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
 
 from switchyard.config.callbacks import Callback
+from switchyard.config.limits import RunningLimits
 from switchyard.config.manifests import Manifest, ManifestFile
 from switchyard.config.model import Model
 from switchyard.config.names import Name
@@ -35,6 +36,12 @@ TemplateName = Annotated[
 class Workflow(Model):
     """Something long that a backend runs, and what follows it."""
 
+    title: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """Its name for people, shown by the HTTP API; without it, the workflow's name."""
+    description: Annotated[str, Field(max_length=5000)] | None = None
+    """What it does, shown by the HTTP API."""
+    version: Annotated[str, Field(min_length=1, max_length=50)] = "1"
+    """Its version, shown by the HTTP API."""
     action: Name
     """The action that runs it: one of type argo, cirrus, sqs, local or noop."""
     template: TemplateName | None = None
@@ -51,17 +58,26 @@ class Workflow(Model):
     """The JSON Schema that the output must meet, else the workflow ends FAILED."""
     callbacks: tuple[Callback, ...] = ()
     """What follows its end."""
+    limits: RunningLimits | None = None
+    """How many executions its backend may have at once."""
 
     def callback(self, name: str) -> Callback | None:
         """The callback of that name."""
         return next((callback for callback in self.callbacks if callback.name == name), None)
+
+    def about(self) -> dict[str, Any]:
+        """What a caller needs to know of it; announced by conductors."""
+        described = {"title": self.title, "description": self.description, "version": self.version}
+        schemas = {"input": self.input_schema, "output": self.output_schema}
+        documents = {name: schema.document for name, schema in schemas.items() if schema is not None}
+        return {name: value for name, value in described.items() if value is not None} | documents
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         names = [callback.name for callback in self.callbacks]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise ValueError(f"two callbacks are called {twice!r}: give each a name of its own")
+            raise ValueError(f"two callbacks are called {twice!r}: give each its own name")
         if self.template is not None and self.manifest is not None:
             raise ValueError("give either template or manifest")
         return self

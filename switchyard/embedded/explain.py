@@ -1,11 +1,11 @@
-"""What Postgres said before it gave up, as an error that says what to do."""
+"""The output of a failed start of Postgres, as an error with the remedy."""
 
 from pathlib import Path
 
 from switchyard.errors import EmbeddedPostgresError
 
 _TAIL = 6
-# Searched for in this order; the first that occurs in what Postgres said is the reason.
+# Searched for in this order; the first that occurs in the output of Postgres is the reason.
 _REASONS = (
     ("no space left on device", "the disk is full: make room there and start again"),
     ("disk quota exceeded", "the disk quota is used up: make room there and start again"),

@@ -37,7 +37,7 @@ def main(spec: Spec) -> None:
 
 
 def command(spec: Spec) -> list[str]:
-    """How to start it, whatever Python's environment says."""
+    """How to start it, independently of Python's environment."""
     path = [os.path.abspath(entry) for entry in sys.path]  # noqa: PTH100 - the empty entry too
     become = f"from {__name__} import Spec, main; main(Spec(*{tuple(spec)!r}))"
     return [sys.executable, "-I", "-c", f"import sys; sys.path[:] = {path!r}; {become}"]

@@ -97,7 +97,7 @@ class EmbeddedPostgres:
             raise
 
     def stop(self) -> None:
-        """Fast: clients are cut off, what they committed is kept; after a minute, as in a crash."""
+        """Fast shutdown: clients are disconnected, commits are durable; after a minute, immediate."""
         if self._server is not None:
             self._server.send_signal(launcher.FAST)
             try:

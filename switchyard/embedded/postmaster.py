@@ -20,7 +20,7 @@ def is_ready(data: Path, pid: int) -> bool:
 
 
 def clear(data: Path, within: float) -> None:
-    """Return when nothing of a server that was killed is left: its backends outlive it for a moment.
+    """Return when no process of a killed server is left: its backends outlive it for a moment.
 
     Postgres itself refuses to start over a pid that is alive, even where that is some other program's by now;
     and with the file gone it could not see the backends. So the file goes last.

@@ -21,7 +21,7 @@ GRANT = "grant switchyard_worker (programs) or switchyard_admin (people) to it"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `advice` says what to do where it is not good."""
+    """The result of one check. `advice` is the remedy where it failed."""
 
     check: str
     state: Literal["good", "warning", "bad"]
@@ -30,7 +30,7 @@ class Finding:
 
 
 def examine(connection: Connection[DictRow], url: str) -> Iterator[Finding]:
-    """Every finding, the server first. One that cannot be made says why, and the others follow."""
+    """All findings, the server first. A check that cannot be made reports why, and the others follow."""
     before = time.time()
     server = _row(connection, "server")
     yield from _server(server)
@@ -46,6 +46,7 @@ def examine(connection: Connection[DictRow], url: str) -> Iterator[Finding]:
         "configuration": lambda: _configurations(_row(connection, "workers")["configurations"]),
         "served": lambda: _served(connection),
         "lost workers": lambda: _signals(connection),
+        "schedules": lambda: _schedules(connection),
         "transactions": lambda: _old_transactions(connection),
     }
     for name, check in checks.items():
@@ -127,7 +128,7 @@ def _roles(connection: Connection[DictRow]) -> Finding:
     if mine:
         return Finding("privileges", "good", ", ".join(mine))
     if not rows:
-        return Finding("privileges", "bad", "the four roles do not exist", "run `switchyard migrate`")
+        return Finding("privileges", "bad", "the roles do not exist", "run `switchyard migrate`")
     return Finding("privileges", "bad", "this user has none of the roles", GRANT)
 
 
@@ -138,6 +139,15 @@ def _served(connection: Connection[DictRow]) -> Finding:
     named = ", ".join(f"{row['action_name']} ({row['waiting']:,} waiting)" for row in rows)
     advice = "start a conductor whose configuration has the name, or cancel what waits"
     return Finding("served", "warning", f"no conductor serves {named}", advice)
+
+
+def _schedules(connection: Connection[DictRow]) -> Finding:
+    rows = connection.execute(query("doctor", "schedules")).fetchall()
+    if not rows:
+        return Finding("schedules", "good", "none has fired a tick of the future")
+    named = ", ".join(f"{row['name']} ({row['last_at']:%Y-%m-%d %H:%M %Z})" for row in rows)
+    advice = "the server's clock was set back: they wait until those times have passed again"
+    return Finding("schedules", "warning", f"the last tick is in the future: {named}", advice)
 
 
 def _signals(connection: Connection[DictRow]) -> Finding:

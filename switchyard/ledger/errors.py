@@ -57,16 +57,24 @@ _BLOCKED = frozenset({"40", "55"})
 
 
 def translated(error: psycopg.Error) -> SwitchyardError:
-    """Ours, with what the server said in a sentence."""
+    """One of our errors, with the server's message."""
     state = error.sqlstate or ""
-    text = _line(error)
-    kind = _kind(error, state)
+    return _sentence(_kind(error, state), state, _line(error), error.diag.message_hint)
+
+
+def by_state(state: str, message: str) -> SwitchyardError:
+    """The same for an error of another driver, by its SQLSTATE and message."""
+    kind = _BY_STATE.get(state) or _BY_STATE.get(state[:2]) or SwitchyardError
+    return _sentence(kind, state, redact(" ".join(message.split())), None)
+
+
+def _sentence(kind: type[SwitchyardError], state: str, text: str, hint: str | None) -> SwitchyardError:
     if kind is NotMigrated:
         return kind(f"{text}\n{NO_LEDGER}")
     if text.startswith("no partition of relation"):
         return DatabaseUnavailable(f"{text}\n{NO_PARTITION}")
     if state == "42501":
-        return kind(f"{text}\n{error.diag.message_hint or NO_ROLE}")
+        return kind(f"{text}\n{hint or NO_ROLE}")
     return kind(text)
 
 
@@ -113,7 +121,17 @@ def parsed(address: str) -> dict[str, Any]:
 
 def blames_row(error: psycopg.Error) -> bool:
     """The row itself is what the ledger refuses."""
-    return (error.sqlstate or "")[:2] in _ROW
+    return (error.sqlstate or "")[:2] in _ROW and not lacks_partition(error)
+
+
+def lacks_partition(error: psycopg.Error) -> bool:
+    """There is no partition for the row: the row is fine, and may be written once there is one.
+
+    The same SQLSTATE as a violated CHECK, which names its constraint, and as our triggers' errors, which name
+    no table.
+    """
+    named = error.diag
+    return error.sqlstate == "23514" and named.table_name is not None and named.constraint_name is None
 
 
 def is_blocked(error: psycopg.Error) -> bool:

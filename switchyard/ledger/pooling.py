@@ -1,7 +1,7 @@
 """Whether the server is reached directly: a lock belongs to a session, and a proxy may hand it to others.
 
-Behind a proxy the process id that a connection was told is not the backend's own. A proxy that pools whole
-sessions does no harm; one that pools transactions gives our backend to whoever asks between two of our
+Behind a proxy the process id that a connection received is not that of the backend. A proxy that pools whole
+sessions does no harm; one that pools transactions gives our backend to another client between two of our
 statements. So others ask, in transactions that stay open, and then we look whether it is still ours.
 """
 

@@ -17,7 +17,7 @@ def queries(concept: str) -> dict[str, LiteralString]:
     text = (files(__package__) / "queries" / f"{concept}.sql").read_text()
     parts = _OPENING.split(text)[1:]
     found = dict(zip(parts[::2], (part.strip().removesuffix(";") for part in parts[1::2]), strict=True))
-    # They come from our own package, as literal as what stands in the code.
+    # They come from our own package, as literal as the code itself.
     return cast("dict[str, LiteralString]", found)
 
 

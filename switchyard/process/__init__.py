@@ -1,4 +1,4 @@
-"""What every long-running program of ours is made of.
+"""The parts that all long-running programs share.
 
 A program starts in frame.py: it installs the signals (signals.py), tracing (tracing.py), the watchdog of the
 event loop (watchdog.py), the health and metrics server (health.py, metrics.py) and the watch over the
@@ -6,8 +6,9 @@ configuration file (reload.py), then runs the program, whose work is loops (loop
 what is due, say when to be called again. What escapes decides the exit code (exit.py, ../errors.py).
 
 Around that path:
-    log.py, sink.py, redact.py   log lines: ids on each, no secrets, and never a wait for whoever reads them
+    log.py, sink.py, redact.py   log lines: ids on each, no secrets, and never a wait for their reader
     bounded/, evaluate.py        processes with limits for expressions and documents that strangers wrote
+    heartbeat.py                 the row of a worker: heartbeats, marked lost, closed
     deadline.py                  one timer for many equal time limits
     linux.py                     end with the parent, adopt orphans, list children
 """

@@ -1,4 +1,4 @@
-"""How every program of ours ends; the numbers are those of sysexits.h where it has one."""
+"""Exit codes of all programs; the numbers are those of sysexits.h where it has one."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """65 is fatal at every level and never retried; 75 says that the same again may work later."""
+    """65 is fatal at every level and never retried; 75 means that a retry may succeed later."""
 
     OK = 0
     FAILURE = 1
@@ -17,7 +17,7 @@ class Exit(IntEnum):
 
 
 def say_the_rest() -> None:
-    """Where nobody reads any more, as on a closed terminal, the exit code stays; Python would make it 120."""
+    """Where the output is closed, as on a closed terminal, the exit code stays; Python would make it 120."""
     try:
         sys.stdout.flush()
     except OSError:

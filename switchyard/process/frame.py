@@ -1,6 +1,6 @@
 """The frame of a program: signals, health, metrics, tracing, the watchdog and the configuration file.
 
-The program itself only runs, stops, takes over another configuration and says how it is. SIGTERM and SIGINT
+The program itself only runs, stops, applies another configuration and reports its health. SIGTERM and SIGINT
 stop it, SIGHUP and a changed file make it take over what the file has now; a configuration that it cannot use
 leaves the last good one in force and is reported by /readyz. What escapes `run` decides the exit code, by its
 type (errors.py).

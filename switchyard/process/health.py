@@ -1,6 +1,6 @@
 """The health and metrics server of a program.
 
-`/livez`   the loop ticked lately. Says nothing of the database: restarting us would not mend it.
+`/livez`   the loop ticked lately. Independent of the database: a restart would not repair that.
 `/readyz`  every named check is true; else 503, with the reasons in the body.
 `/metrics` Prometheus.
 
@@ -23,7 +23,7 @@ from switchyard.errors import AddressInUse, ConfigError
 from switchyard.process.log import get_logger
 from switchyard.process.redact import redact
 
-# Probes usually give up after a second or more; an answer that says why is better than none.
+# Probes usually give up after a second or more; an answer with the reason is better than none.
 CHECKS_WITHIN = 0.9
 
 Live = Callable[[], bool]

@@ -1,6 +1,6 @@
 """The one loop shape: `run_once()` does the work and returns the delay, the Runner does everything else.
 
-- The delay counts from the end of `run_once`; None sleeps until `wake()`. A wake during `run_once` is kept.
+- The delay counts from the end of `run_once`; None sleeps until `wake()`. A wake during `run_once` counts.
 - An exception is logged and answered by a growing pause, which `wake()` does not cut short: a bell that rings
   on and on must not hammer a database that is down. ConfigError escapes: waiting mends no configuration.
 - `stop()` lets a `run_once` under way finish; to cut it short, cancel the task that runs `run()`.
@@ -30,7 +30,7 @@ class Loop(Protocol):
 
 
 class Clock(Protocol):
-    """Time, as the Runner sees it; tests bring their own."""
+    """The Runner's clock; tests provide their own."""
 
     def now(self) -> float:
         """Seconds on a clock that never jumps."""
@@ -91,7 +91,7 @@ class Runner:
         self._woken.set()
 
     def tick(self) -> None:
-        """A long `run_once` says that it is getting on."""
+        """A long `run_once` reports that it makes progress."""
         self._due = self._clock.now()
 
     def alive(self) -> bool:

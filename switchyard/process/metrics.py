@@ -18,7 +18,7 @@ UNBOUNDED = frozenset(
 
 
 class Metrics:
-    """Makes the metrics of one program in one registry of its own."""
+    """Creates the metrics of one program in its own registry."""
 
     def __init__(self, program: str, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()

@@ -28,7 +28,7 @@ from opentelemetry.trace import (
 from switchyard import __version__
 from switchyard.errors import ConfigError
 from switchyard.process.redact import redact
-from switchyard.process.tracing import Attribute, Ids
+from switchyard.process.tracing import Attribute, Ids, Step
 
 SUBMIT = "submit"
 _HEX = re.compile(r"[0-9a-f]{32}")
@@ -63,7 +63,7 @@ class _Ids(RandomIdGenerator):
         return super().generate_span_id() if wanted is None else wanted[1]
 
 
-class OtelStep:
+class OtelStep(Step):
     """A span of ours; what is set on it has its secrets masked."""
 
     def __init__(self, span: Span) -> None:
@@ -71,9 +71,6 @@ class OtelStep:
 
     def set(self, name: str, value: Attribute) -> None:
         self._span.set_attribute(f"switchyard.{name}", redact(value) if isinstance(value, str) else value)
-
-    def fail(self, error: str) -> None:
-        self._span.set_status(Status(StatusCode.ERROR, redact(error)))
 
 
 class OtelTracing:
@@ -86,7 +83,8 @@ class OtelTracing:
         self._tracer = self._provider.get_tracer("switchyard", __version__)
 
     @contextmanager
-    def span(self, step: str, ids: Ids, attributes: Mapping[str, Attribute]) -> Iterator[OtelStep]:
+    def span(self, step: str, ids: Ids, attributes: Mapping[str, Attribute]) -> Iterator[Step]:
+        """A step that takes as long as the block."""
         span = self._start(step, ids, attributes)
         token = context.attach(set_span_in_context(span))
         try:
@@ -100,15 +98,18 @@ class OtelTracing:
             span.end()
 
     def mark(self, step: str, ids: Ids, attributes: Mapping[str, Attribute], seconds: float) -> None:
+        """A step that has just ended."""
         now = time.time_ns()
         self._start(step, ids, attributes, now - int(seconds * 1e9)).end(now)
 
     def headers(self) -> Mapping[str, str]:
+        """The headers that link the other side's spans to ours."""
         carrier: dict[str, str] = {}
         propagate.inject(carrier)
         return carrier
 
     def close(self) -> None:
+        """Send what is left."""
         self._provider.shutdown()
 
     def _start(
@@ -123,11 +124,11 @@ class OtelTracing:
             span = self._tracer.start_span(step, context=around, start_time=started)
         finally:
             _wanted.reset(token)
-        told = OtelStep(span)
+        shown = OtelStep(span)
         for name, value in {"action_uuid": str(action), **attributes}.items():
-            told.set(name, value)
+            shown.set(name, value)
         if correlation_id is not None:
-            told.set("correlation_id", correlation_id)
+            shown.set("correlation_id", correlation_id)
         return span
 
     def _below(self, trace_: int, span: int, step: str) -> context.Context:

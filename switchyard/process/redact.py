@@ -66,7 +66,7 @@ def _passwords(text: str) -> set[str]:
 
 
 def _is_armour(line: str) -> bool:
-    """`-----BEGIN …-----` is no secret, and masking it would hide what the thing was."""
+    """`-----BEGIN …-----` is not secret, and masking it would hide the kind of secret."""
     return "\n" not in line and line.startswith("-----") and line.endswith("-----")
 
 
@@ -98,7 +98,7 @@ def redact_value(value: Any, depth: int = 0) -> Any:
 
 
 def redact_tracebacks() -> None:
-    """What nobody catches is shown without secrets too, in every thread."""
+    """Uncaught exceptions are printed without secrets too, in every thread."""
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):

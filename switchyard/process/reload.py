@@ -1,7 +1,7 @@
 """The configuration file, read again on SIGHUP and when it changed; a bad one is only reported.
 
 A file that is being written may be empty or half of itself for a moment, and one on a network disk may not
-answer: so a change is taken over when two looks agree, reading has a deadline in a thread that nobody waits
+answer: so a change is taken over when two looks agree, reading has a deadline, in a thread that nothing waits
 for at the end, and a file that suddenly names no actions is not believed. The last good configuration stays.
 """
 

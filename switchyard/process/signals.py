@@ -2,12 +2,13 @@
 
 Python's own handlers, not the event loop's: a loop that is stuck in Python code could otherwise not be ended
 by the second signal. "At once" means that the process dies by the signal itself, so that its parent sees 143
-or 130 and never one of our exit codes: those tell of a stop that was carried out.
+or 130 and never one of our exit codes: those mean that the program stopped in order.
 """
 
 import asyncio
 import os
 import signal
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -55,8 +56,25 @@ def handled_in_loop(stop: Callable[[], None], reload: Callable[[], None] | None 
 
         return in_loop
 
-    with handled(later(stop), None if reload is None else later(reload)):
+    with _woken_by_signals(loop), handled(later(stop), None if reload is None else later(reload)):
         yield
+
+
+@contextmanager
+def _woken_by_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Python runs a handler when the main thread runs next, and a signal that another thread receives, or one
+    that comes just before a loop with nothing to do goes to sleep, does not wake it."""
+    reader, writer = socket.socketpair()
+    with reader, writer:
+        reader.setblocking(False)
+        writer.setblocking(False)
+        loop.add_reader(reader, reader.recv, 4096)
+        before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(before)
+            loop.remove_reader(reader)
 
 
 def end_at_once(number: int) -> None:

@@ -1,8 +1,8 @@
-"""Where log lines go: stderr, without ever waiting for whoever reads it.
+"""Where log lines go: stderr, without ever waiting for its reader.
 
 A pipe that nobody reads fills up, and a write to it waits for ever; in an event loop everything would wait
 with it. So a line is written at once where that cannot block, else by a thread, from a bounded backlog. What
-does not fit any more is dropped and counted, and a line says how many when there is room again.
+does not fit any more is dropped and counted, and a line reports how many when there is room again.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ class Sink:
         """Write the line now or later, or drop it; never wait."""
         try:
             handle = sys.stderr.fileno()
-        except (OSError, ValueError, AttributeError):  # replaced by something that is no file
+        except (OSError, ValueError, AttributeError):  # replaced by something that is not a file
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 sys.stderr.write(line)
             return

@@ -1,4 +1,4 @@
-"""One trace a correlation id: submit, claim, dispatch and outcome of its actions, whichever process did them.
+"""One trace per correlation id: submit, claim, dispatch and outcome of its actions, in any process.
 
 No trace context has to be stored or passed on: the trace is named by the correlation id (by the action's uuid
 where there is none) and the span of an action's submission by the action's uuid, so every process can hang
@@ -16,68 +16,42 @@ import importlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Protocol
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from switchyard.process.log import get_logger
+if TYPE_CHECKING:
+    from switchyard.process.otel import OtelTracing
+
 
 Attribute = str | int | float | bool
-
-log = get_logger(__name__)
-
-
-class Step(Protocol):
-    """What is happening, while it happens."""
-
-    def set(self, name: str, value: Attribute) -> None:
-        """Add what has become known."""
-
-    def fail(self, error: str) -> None:
-        """It did not work. An exception that escapes says so by itself."""
-
-
-class Tracing(Protocol):
-    """Where steps go."""
-
-    def span(
-        self, step: str, ids: "Ids", attributes: Mapping[str, Attribute]
-    ) -> AbstractContextManager[Step]:
-        """A step that takes as long as the block."""
-
-    def mark(self, step: str, ids: "Ids", attributes: Mapping[str, Attribute], seconds: float) -> None:
-        """A step that has just ended."""
-
-    def headers(self) -> Mapping[str, str]:
-        """What tells the other side of a request which step it belongs to."""
-
-    def close(self) -> None:
-        """Send what is left."""
 
 
 Ids = tuple[UUID, str | None, UUID | None]  # action, correlation id, parent action
 
 
-class _NoStep:
+class Step:
+    """What is happening, while it happens; this one is not traced."""
+
     def set(self, name: str, value: Attribute) -> None:
-        """Nobody listens."""
-
-    def fail(self, error: str) -> None:
-        """Nobody listens."""
+        """Add what has become known."""
 
 
-_OFF: AbstractContextManager[Step] = nullcontext(_NoStep())
-_tracing: Tracing | None = None
+_OFF: AbstractContextManager[Step] = nullcontext(Step())
+_tracing: "OtelTracing | None" = None
 
 
 def configure(program: str, environ: Mapping[str, str] = os.environ) -> bool:
     """Turn tracing on where the environment asks for it; False where it stays off."""
-    global _tracing  # noqa: PLW0603 - one a process, like the log
+    global _tracing  # noqa: PLW0603 - one per process, like the log
     exporter = environ.get("OTEL_TRACES_EXPORTER", "none")
     if exporter in ("", "none"):
         return False
     try:
         otel = importlib.import_module("switchyard.process.otel")
     except ImportError as error:
+        from switchyard.process.log import get_logger  # noqa: PLC0415 - of an extra, like tracing itself
+
+        log = get_logger(__name__)
         log.warning("no tracing: install switchyard with the extra 'otel'", missing=error.name)
         return False
     _tracing = otel.open_tracing(program, exporter)
@@ -103,7 +77,7 @@ def traced(program: str) -> Iterator[None]:
 
 
 def enabled() -> bool:
-    """Whether it is worth while to gather what `mark` wants to know."""
+    """Whether spans are exported, so that what `mark` takes is worth gathering."""
     return _tracing is not None
 
 

@@ -1,9 +1,9 @@
-"""Says what blocks the event loop, while it is blocked: a log line with the stack, and two metrics.
+"""Reports what blocks the event loop, while it is blocked: a log line with the stack, and two metrics.
 
 A thread asks the loop for a sign of life four times a second. When none came for `after` seconds, the stack
 of the loop's thread names the culprit; when the loop answers again, another line has the whole time. C code
 that holds the interpreter lock holds up this thread too: the line comes when it returns, and still names it.
-A process that was stopped (SIGSTOP, a frozen container) was blocked by nothing of ours and is not reported.
+A process that was stopped (SIGSTOP, a frozen container) was not blocked by our code and is not reported.
 """
 
 import asyncio

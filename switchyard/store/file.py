@@ -1,7 +1,7 @@
 """A folder as object store.
 
 Model: an object is one file. It is written beside its place under a temporary name, synced, then renamed, or
-hard linked where it must not replace another, and the folder is synced: whoever sees it sees it whole, and it
+hard linked where it must not replace another, and the folder is synced: a reader sees it whole, and it
 survives a power cut once the call has returned. A writer that dies leaves a temporary file that nobody lists
 or reads. Every path is walked from the root by directory handles that follow no symbolic link, so no key, and
 no link that somebody planted, leads out of the root. Unlike S3, `a` and `a/b` cannot both be objects.
@@ -103,7 +103,7 @@ class FileStore:
             finally:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(part, dir_fd=folder)
-                # Also where another writer was first: what we tell of has to be durable.
+                # Also where another writer was first: what we report has to be durable.
                 os.fsync(folder)
 
     def _folder_of(self, key: str, *, create: bool = False) -> AbstractContextManager[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""What the operating system says about a file, as an error for people."""
+"""Translates errors of the operating system about files."""
 
 import errno
 import os

@@ -10,7 +10,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 @contextlib.contextmanager
 def entered(root: Path, key: str, *, create: bool) -> Iterator[tuple[int, str]]:
-    """The open folder that holds the key, made where `create` says so, and the name in it."""
+    """The open folder of the key, created if `create` is true, and the name in it."""
     *parts, name = key.split("/")
     if create:
         _make_root(root)

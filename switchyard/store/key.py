@@ -12,7 +12,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def vet(key: str) -> str:
-    """The key itself, or StoreBadKey that says what is wrong with it."""
+    """The key itself; StoreBadKey with the reason where it is invalid."""
     parts = key.split("/")
     if not key or "" in parts:
         raise StoreBadKey(f"store key {key!r} is empty, is absolute or has an empty part")
@@ -21,9 +21,7 @@ def vet(key: str) -> str:
         if part in (".", ".."):
             raise StoreBadKey(f"store key {key!r} has {part!r} as a part")
         if part.startswith(TEMPORARY):
-            raise StoreBadKey(
-                f"store key {key!r} has a part that starts with {TEMPORARY!r}, a name kept for us"
-            )
+            raise StoreBadKey(f"store key {key!r} has a part that starts with {TEMPORARY!r}, a reserved name")
         if len(part.encode()) > _LONGEST_PART:
             raise StoreBadKey(f"store key {key[:80]!r}… has a part longer than {_LONGEST_PART} bytes")
     return key

@@ -3,26 +3,26 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from pydantic import TypeAdapter, ValidationError
-
-from switchyard.config.callbacks import Callback
-from switchyard.config.config import Config
-from switchyard.config.crosscheck import check_callback
-from switchyard.config.explain import explain
-from switchyard.config.parts import parts_of
 from switchyard.config.problems import Problem, nearest
 from switchyard.errors import BadInput
 from switchyard.ledger.jsonb import examine, repaired_text
 from switchyard.submit.submission import Request, Submission
 
+if TYPE_CHECKING:
+    from switchyard.config.config import Config
+
 LONGEST_NAME = 500
+LONGEST_LANE = LONGEST_TAG = 200
+MOST_TAGS = 32
+MOST_AFTER = 1000
+AFTER_POLICIES = ("successful", "ended")
 PRIORITIES = range(-32768, 32768)
 
 
-def accept(submission: Submission, config: Config | None = None) -> Request:
+def accept(submission: Submission, config: "Config | None" = None) -> Request:
     """The submission ready to be written; BadInput with every problem where it has any.
 
     Without a configuration, or with one that has no actions, its names and schemas are not checked.
@@ -33,12 +33,12 @@ def accept(submission: Submission, config: Config | None = None) -> Request:
     return request
 
 
-def problems_of(submission: Submission, config: Config | None = None) -> list[Problem]:
+def problems_of(submission: Submission, config: "Config | None" = None) -> list[Problem]:
     """What is wrong with it, by field; empty where it may be submitted."""
     return _examine(submission, config)[1]
 
 
-def _examine(submission: Submission, config: Config | None) -> tuple[Request, list[Problem]]:
+def _examine(submission: Submission, config: "Config | None") -> tuple[Request, list[Problem]]:
     problems = list(_fields(submission))
     if config is not None and not problems:
         problems += _names(config, submission.action_name, submission.workflow)
@@ -55,11 +55,14 @@ def _examine(submission: Submission, config: Config | None) -> tuple[Request, li
 
 def _fields(submission: Submission) -> Iterator[Problem]:
     """What was read from a file of JSON can be anything."""
-    for name in ("action_name", "workflow", "correlation_id", "idempotency_key"):
+    for name in ("action_name", "workflow", "correlation_id", "idempotency_key", "lane"):
         value = getattr(submission, name)
-        message = None if value is None else _text_problem(value)
+        longest = LONGEST_LANE if name == "lane" else LONGEST_NAME
+        message = None if value is None else _text_problem(value, longest)
         if message is not None:
             yield Problem((name,), message)
+    yield from _tags(submission.tags)
+    yield from _after(submission.after, submission.after_policy)
     if not isinstance(submission.priority, int):
         yield Problem(("priority",), "must be a whole number")
     elif submission.priority not in PRIORITIES:
@@ -71,11 +74,34 @@ def _fields(submission: Submission) -> Iterator[Problem]:
         yield Problem(("parent_uuid",), "must be a UUID")
 
 
-def _text_problem(value: Any) -> str | None:
+def _after(after: Any, policy: Any) -> Iterator[Problem]:
+    if not isinstance(after, list | tuple) or not all(isinstance(uuid, UUID) for uuid in after):
+        yield Problem(("after",), "must be a list of UUIDs")
+    elif len(after) > MOST_AFTER:
+        yield Problem(("after",), f"must have at most {MOST_AFTER} actions, not {len(after)}")
+    if policy is not None and policy not in AFTER_POLICIES:
+        yield Problem(("after_policy",), f"must be {' or '.join(AFTER_POLICIES)}")
+    elif policy is not None and not after:
+        yield Problem(("after_policy",), "is for actions that wait: give after, too")
+
+
+def _tags(tags: Any) -> Iterator[Problem]:
+    if not isinstance(tags, list | tuple):
+        yield Problem(("tags",), "must be a list of strings")
+    elif len(tags) > MOST_TAGS:
+        yield Problem(("tags",), f"must have at most {MOST_TAGS} tags, not {len(tags)}")
+    else:
+        for number, tag in enumerate(tags):
+            message = _text_problem(tag, LONGEST_TAG)
+            if message is not None:
+                yield Problem(("tags", number), message)
+
+
+def _text_problem(value: Any, longest: int) -> str | None:
     if not isinstance(value, str):
         return "must be a string"
-    if not 1 <= len(value) <= LONGEST_NAME:
-        return f"must have 1 to {LONGEST_NAME} characters, not {len(value)}"
+    if not 1 <= len(value) <= longest:
+        return f"must have 1 to {longest} characters, not {len(value)}"
     if "\0" in value:
         return "has a NUL character, which Postgres cannot store"
     if repaired_text(value) != value:
@@ -83,7 +109,7 @@ def _text_problem(value: Any) -> str | None:
     return None
 
 
-def _names(config: Config, action_name: str | None, workflow: str | None) -> Iterator[Problem]:
+def _names(config: "Config", action_name: str | None, workflow: str | None) -> Iterator[Problem]:
     if workflow is not None:
         yield from _workflow(config, action_name, workflow)
     elif action_name is None:
@@ -96,7 +122,7 @@ def _names(config: Config, action_name: str | None, workflow: str | None) -> Ite
         yield Problem(("workflow",), f"is missing: {action_name!r} is of type {kind}, which runs workflows")
 
 
-def _workflow(config: Config, action_name: str | None, workflow: str) -> Iterator[Problem]:
+def _workflow(config: "Config", action_name: str | None, workflow: str) -> Iterator[Problem]:
     known = config.workflows.get(workflow)
     if known is None:
         near = nearest(workflow, config.workflows)
@@ -112,7 +138,7 @@ def _shown(name: str) -> str:
     return repr(name[:100])
 
 
-def _parameters(submission: Submission, config: Config | None) -> tuple[str, list[Problem]]:
+def _parameters(submission: Submission, config: "Config | None") -> tuple[str, list[Problem]]:
     if not isinstance(submission.parameters, Mapping):
         return "", [Problem(("parameters",), "must be a JSON object")]
     text, problems = examine(submission.parameters, "parameters")
@@ -122,7 +148,7 @@ def _parameters(submission: Submission, config: Config | None) -> tuple[str, lis
     return text, problems
 
 
-def _callbacks(callbacks: Any, config: Config | None) -> tuple[str | None, list[Problem]]:
+def _callbacks(callbacks: Any, config: "Config | None") -> tuple[str | None, list[Problem]]:
     if callbacks is None:
         return None, []
     listed = isinstance(callbacks, list | tuple)
@@ -134,8 +160,16 @@ def _callbacks(callbacks: Any, config: Config | None) -> tuple[str | None, list[
     return text, problems
 
 
-def _configured_callbacks(config: Config, callbacks: Any) -> list[Problem]:
+def _configured_callbacks(config: "Config", callbacks: Any) -> list[Problem]:
     """Callbacks that a caller adds to one action must meet the rules of those in the file."""
+    # Only with a configuration: whoever has one has imported these already.
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415
+
+    from switchyard.config.callbacks import Callback  # noqa: PLC0415
+    from switchyard.config.crosscheck import check_callback  # noqa: PLC0415
+    from switchyard.config.explain import explain  # noqa: PLC0415
+    from switchyard.config.parts import parts_of  # noqa: PLC0415
+
     under = ("workflows", "submitted", "callbacks")
     try:
         read = TypeAdapter(tuple[Callback, ...]).validate_python(callbacks)

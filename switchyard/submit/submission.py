@@ -20,6 +20,10 @@ class Submission:
     start_after: datetime | None = None
     parent_uuid: UUID | None = None
     callbacks: Sequence[Mapping[str, Any]] | None = None
+    lane: str | None = None
+    tags: Sequence[str] = ()
+    after: Sequence[UUID] = ()
+    after_policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +45,10 @@ class Request:
             **_fields(self.submission),
             "start_after": start and start.isoformat(),
             "parent_uuid": parent and str(parent),
+            "after": [str(uuid) for uuid in self.submission.after],
         }
 
 
 def _fields(submission: Submission) -> dict[str, Any]:
-    return {name: getattr(submission, name) for name in Submission.__dataclass_fields__}
+    fields = {name: getattr(submission, name) for name in Submission.__dataclass_fields__}
+    return {**fields, "tags": list(submission.tags), "after": list(submission.after)}

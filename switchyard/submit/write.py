@@ -1,26 +1,29 @@
 """Writing submissions to the ledger, in the caller's transaction."""
 
 import json
+import os
+import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from psycopg import AsyncConnection, Connection
 from psycopg.rows import scalar_row
 
-from switchyard.config.config import Config
 from switchyard.errors import BadInput
 from switchyard.ledger.queries import query
-from switchyard.ledger.uuid7 import uuid7s
-from switchyard.process import tracing
 from switchyard.submit.check import accept
 from switchyard.submit.submission import Request, Submission
+
+if TYPE_CHECKING:
+    from switchyard.config.config import Config
 
 CHUNK = 10_000
 
 
-def submit(connection: Connection, submission: Submission, config: Config | None = None) -> UUID:
+def submit(connection: Connection, submission: Submission, config: "Config | None" = None) -> UUID:
     """Submit one action; its id, or with an idempotency key that was used before, the first action's id."""
     return write_one(connection, accept(submission, config))
 
@@ -31,12 +34,12 @@ def write_one(connection: Connection, request: Request) -> UUID:
     with connection.cursor(row_factory=scalar_row) as cursor:
         uuid: UUID | None = cursor.execute(query("submit", "one"), request.arguments()).fetchone()
     assert uuid is not None
-    _trace([uuid], [request], began)
+    trace_submitted([uuid], [request], began)
     return uuid
 
 
 async def submit_async(
-    connection: AsyncConnection, submission: Submission, config: Config | None = None
+    connection: AsyncConnection, submission: Submission, config: "Config | None" = None
 ) -> UUID:
     """The same on an asynchronous connection."""
     began = time.monotonic()
@@ -45,12 +48,12 @@ async def submit_async(
         await cursor.execute(query("submit", "one"), request.arguments())
         uuid: UUID | None = await cursor.fetchone()
     assert uuid is not None
-    _trace([uuid], [request], began)
+    trace_submitted([uuid], [request], began)
     return uuid
 
 
 def submit_many(
-    connection: Connection, submissions: Iterable[Submission], config: Config | None = None
+    connection: Connection, submissions: Iterable[Submission], config: "Config | None" = None
 ) -> list[UUID]:
     """Submit many, in their order; if one is refused, none is submitted."""
     return write_many(connection, (accept(submission, config) for submission in submissions))
@@ -65,13 +68,15 @@ def write_many(connection: Connection, requests: Iterable[Request]) -> list[UUID
             began = time.monotonic()
             keyed = any(request.submission.idempotency_key for request in chunk)
             made = _by_request(connection, chunk) if keyed else _by_copy(connection, chunk)
-            _trace(made, chunk, began)
+            trace_submitted(made, chunk, began)
             uuids += made
     return uuids
 
 
-def _trace(uuids: Sequence[UUID], requests: Sequence[Request], began: float) -> None:
-    if not tracing.enabled():
+def trace_submitted(uuids: Sequence[UUID], requests: Sequence[Request], began: float) -> None:
+    """Make each submission the root of its trace, where tracing is on; `began` is a time.monotonic()."""
+    tracing = sys.modules.get("switchyard.process.tracing")  # who has configured it has imported it
+    if tracing is None or not tracing.enabled():
         return
     for uuid, request in zip(uuids, requests, strict=True):
         tracing.mark(
@@ -102,7 +107,8 @@ def _by_copy(connection: Connection, chunk: Sequence[Request]) -> list[UUID]:
                 copy.write_row((
                     uuid, "workflow" if s.workflow else "callback", s.action_name or routes[s.workflow or ""],
                     s.workflow, s.parent_uuid, s.priority, request.parameters, request.callbacks,
-                    s.correlation_id, s.start_after,
+                    s.correlation_id, s.start_after, s.lane, list(s.tags) or None,
+                    list(s.after) or None, s.after_policy,
                 ))  # fmt: skip
     return uuids
 
@@ -121,3 +127,13 @@ def _routes(connection: Connection, chunk: Sequence[Request]) -> dict[str, str]:
         if routed and s.action_name and s.action_name != routed:
             raise BadInput(f"action_name: workflow {s.workflow} is run by {routed}, not by {s.action_name}")
     return found
+
+
+def uuid7s(epoch_seconds: float, count: int) -> Iterator[UUID]:
+    """That many version 7 uuids of that moment; the index replaces the fraction of a millisecond."""
+    milliseconds = int(epoch_seconds * 1000)
+    noise = os.urandom(8 * count)
+    for place in range(count):
+        moment = (milliseconds + place // 4096) << 80 | 7 << 76 | (place % 4096) << 64
+        tail = int.from_bytes(noise[8 * place : 8 * place + 8], "big") & (2**62 - 1)
+        yield UUID(int=moment | 2 << 62 | tail)

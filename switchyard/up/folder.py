@@ -1,21 +1,21 @@
-"""The one folder that `switchyard up` lives in; a second start goes on where the first stopped."""
+"""The folder of `switchyard up`; a second start continues where the first stopped."""
 
 import base64
+import contextlib
 import fcntl
 import json
 import os
 import re
-import shlex
 import socket
-import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
+from switchyard.config.trust import refuse_others
 from switchyard.errors import ConfigError
 
 
@@ -71,30 +71,28 @@ class Folder:
         return self.path / "sample.json"
 
 
+def dashboard_port(environ: Mapping[str, str]) -> int:
+    """Signalbox's: the one that the environment names, else 8080, else any that is free."""
+    if given := environ.get("SWITCHYARD_SIGNALBOX__LISTEN__PORT"):
+        return int(given)
+    for port in (8080, 0):
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)) as free:
+            found: int = free.getsockname()[1]
+            return found
+    raise ConfigError("no port is free on 127.0.0.1")
+
+
 def prepare(path: Path) -> Folder:
     """The folder, made where it is not there; what is in it is for this user alone."""
     folder = Folder(path.expanduser().resolve())
     folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
     for part in (folder.path, folder.config, folder.secret):
-        _refuse_others(part)
+        refuse_others(part, "choose another folder with --folder")
     for part in (folder.logs, folder.deliveries, folder.store):
         part.mkdir(mode=0o700, exist_ok=True)
         part.chmod(0o700)
     _secret(folder)
     return folder
-
-
-def _refuse_others(path: Path) -> None:
-    """The configuration names commands to run: it must be ours, or root's, and nobody else's to change."""
-    try:
-        status = path.lstat()
-    except FileNotFoundError:
-        return
-    if status.st_uid not in (os.geteuid(), 0) or stat.S_ISLNK(status.st_mode):
-        raise ConfigError(f"{path} belongs to another user: choose another folder with --folder")
-    if status.st_mode & 0o022:
-        command = f"chmod go-w {shlex.quote(str(path))}"
-        raise ConfigError(f"others may write to {path}: run `{command}` if it is yours")
 
 
 @contextmanager

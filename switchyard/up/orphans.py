@@ -1,6 +1,6 @@
 """What our programs leave behind on purpose: workflows outlive a conductor, but not `switchyard up`.
 
-Linux gives the orphans of all our descendants to us where we ask for that. Killed with -9 we stop nobody:
+Linux gives the orphans of all our descendants to us where we ask for that. Killed with -9 we stop nothing:
 then a workflow runs to its end by itself, and the next start finds how it ended.
 """
 

@@ -1,4 +1,4 @@
-"""The programs that run beside each other, each with a log of its own; none outlives us."""
+"""The programs, each with its own log; none outlives us."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ class Programs:
                 )
 
     def stop(self, grace: float = 35.0) -> None:
-        """SIGTERM to all, and to the workflows they run; then wait; SIGKILL for who does not hear."""
+        """SIGTERM to all, and to the workflows they run; then wait; SIGKILL for those that do not end."""
         for process in reversed(self._running.values()):
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)

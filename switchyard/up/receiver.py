@@ -1,4 +1,4 @@
-"""A webhook receiver: checks each signature as Standard Webhooks says, and keeps what was delivered as files.
+"""A webhook receiver: checks signatures (Standard Webhooks) and stores what was delivered as files.
 
 python -m switchyard.up.receiver --port 8000 --folder deliveries --secret webhook.secret
 """

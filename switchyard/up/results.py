@@ -1,4 +1,4 @@
-"""What the sample left, and where: told only of what is there."""
+"""What the sample produced, and where; only what exists is printed."""
 
 import os
 import shlex

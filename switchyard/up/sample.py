@@ -37,7 +37,6 @@ def submit_sample(connection: Connection, folder: Folder, *, again: bool) -> UUI
     parameters = {
         "assessment": "nutrient",
         "input": {"url": (folder.region / "sites.geojson").as_uri()},
-        "bundle": str(folder.region / "bundle"),
         "formats": ["csv", "geojson"],
     }
     uuid = submit(

@@ -22,7 +22,7 @@ MOST = 15
 
 
 def say(line: str) -> None:
-    """A line for whoever still looks: the terminal may be gone."""
+    """Print a line; the terminal may be gone."""
     with contextlib.suppress(OSError):
         print(line, flush=True)
 

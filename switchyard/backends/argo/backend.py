@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from switchyard.backends.argo.model import ArgoAction
-from switchyard.backends.argo.resume.model import ArgoResumeAction
+from switchyard.backends.argo.model import ArgoAction, ArgoResumeAction
 from switchyard.backends.plugin import Backend, SourceContext, by_place
 from switchyard.handlers import Handler, HandlerContext
 from switchyard.sources import ServedSource

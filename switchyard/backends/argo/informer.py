@@ -1,13 +1,13 @@
 """List and watch: everything that is there, then every change, for as long as it is asked.
 
-The model. A list is read in pages of one snapshot and ends with a resourceVersion; a watch from it brings
+The model. A list is read in pages of one snapshot and ends with a resourceVersion; a watch from it delivers
 every later change; bookmarks move the version on while nothing happens, so that a new watch can start late.
-What is kept: for every name its phase, nothing else. The consumer pulls, so a slow one holds at most two
+Stored in memory: the phase of every name, nothing else. The consumer pulls, so a slow one holds at most two
 pages.
 What each failure does. The watch ends or is cut: watch again from the last version. 410, the version or the
 page is compacted away: list again. Anything else: list or watch again after a pause that grows. A relist
-tells what went away meanwhile, and tells everything that is there once more: whoever failed on it before
-gets it again.
+reports what was deleted meanwhile, and reports everything that exists again, so that a consumer that failed
+on an object before receives it again.
 """
 
 import asyncio
@@ -19,12 +19,13 @@ from typing import Any
 
 from switchyard.backends.kubernetes.answer import RefusedError
 from switchyard.backends.kubernetes.client import WATCH_SILENCE, Cluster
+from switchyard.backoff import Backoff
 from switchyard.errors import ClusterUnreachable
 from switchyard.process.log import get_logger
 
 PAGE = 200
 RESYNC = 300.0
-LONGEST_PAUSE = 10.0
+PAUSES = Backoff(base=0.1, longest=10.0)
 
 log = get_logger(__name__)
 
@@ -59,7 +60,7 @@ class Informer:
         self._phases: dict[str, str | None] = {}
         self._version = ""
         self._heard = 0.0
-        self._pause = 0.0
+        self._failures = 0
         self.synced = False
 
     def __contains__(self, name: str) -> bool:
@@ -70,11 +71,11 @@ class Informer:
 
     @property
     def hearing(self) -> bool:
-        """Whether the API server said something lately."""
+        """Whether the API server has answered recently."""
         return time.monotonic() - self._heard < 2 * WATCH_SILENCE
 
     def forget(self, name: str) -> None:
-        """We delete it ourselves: its DELETED tells nothing new."""
+        """We delete it ourselves: its DELETED event is expected."""
         self._phases.pop(name, None)
 
     async def changes(self) -> AsyncGenerator[Change]:
@@ -167,9 +168,10 @@ class Informer:
 
     def _alive(self) -> None:
         self._heard = time.monotonic()
-        self._pause = 0.0
+        self._failures = 0
 
     async def _rest(self, error: Exception) -> None:
-        self._pause = min(LONGEST_PAUSE, max(0.1, self._pause * 2))
-        log.warning("no answer from Kubernetes", path=self._path, error=str(error), pause=self._pause)
-        await asyncio.sleep(self._pause * random.uniform(0.5, 1.0))  # noqa: S311 - spreads load
+        self._failures += 1
+        pause = PAUSES.pause(self._failures)
+        log.warning("no answer from Kubernetes", path=self._path, error=str(error), pause=round(pause, 3))
+        await asyncio.sleep(pause)

@@ -55,7 +55,7 @@ def labels(work: Work) -> dict[str, str]:
 
 
 def label_value(text: str) -> str:
-    """The text itself where Kubernetes takes it as a label, else what it takes, told apart by a hash."""
+    """The text itself where Kubernetes accepts it as a label, else its valid characters with a hash."""
     if re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", text):
         return text
     digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:10]
@@ -74,9 +74,9 @@ def _document(prepared: PreparedWorkflow, action: ArgoAction) -> dict[str, Any]:
 
 def _complete(spec: dict[str, Any], prepared: PreparedWorkflow, action: ArgoAction) -> None:
     arguments = spec.setdefault("arguments", {})
-    arguments["parameters"] = _parameters(arguments.get("parameters") or [], prepared.told)
+    arguments["parameters"] = _parameters(arguments.get("parameters") or [], prepared.variables)
     spec["podGC"] = {"strategy": "OnPodCompletion"}
-    # Caboose deletes it, once its archive is durable. Each key is said: an absent one comes from the template
+    # Caboose deletes it, once its archive is durable. Each key is set: an absent one comes from the template
     # or from the controller's defaults.
     spec["ttlStrategy"] = dict.fromkeys(
         ("secondsAfterCompletion", "secondsAfterSuccess", "secondsAfterFailure"), TEN_YEARS
@@ -85,8 +85,8 @@ def _complete(spec: dict[str, Any], prepared: PreparedWorkflow, action: ArgoActi
         spec["serviceAccountName"] = action.service_account
 
 
-def _parameters(given: list[Mapping[str, Any]], told: Mapping[str, str]) -> list[dict[str, Any]]:
+def _parameters(given: list[Mapping[str, Any]], variables: Mapping[str, str]) -> list[dict[str, Any]]:
     """What the manifest gives, and the five by which the workflow finds its places."""
-    ours = {f"switchyard-{name}": value for name, value in told.items()}
+    ours = {f"switchyard-{name}": value for name, value in variables.items()}
     kept = [dict(parameter) for parameter in given if parameter.get("name") not in ours]
     return kept + [{"name": name, "value": value} for name, value in ours.items()]

@@ -1,10 +1,11 @@
-"""`argo`: workflows on Argo, through the Kubernetes API."""
+"""`argo`: workflows on Argo, through the Kubernetes API; `argo_resume`: wakes a suspended node of one."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from switchyard.backends.kubernetes.model import KubernetesAction
 from switchyard.config.names import KubernetesName
+from switchyard.config.templates import Template
 from switchyard.config.units import Interval
 
 
@@ -34,3 +35,17 @@ class ArgoAction(KubernetesAction):
     @property
     def default_template(self) -> str | None:
         return self.template
+
+
+class ArgoResumeAction(KubernetesAction):
+    """Succeeds the waiting node, with output parameters. Texts are templates over parameters and action."""
+
+    type: Literal["argo_resume"] = "argo_resume"
+    workflow: Template = "{{ parameters.workflow }}"
+    """The name of the waiting Workflow."""
+    node: Template = "{{ parameters.node }}"
+    """The selector of the waiting node, like `displayName=approve` or `templateName=wait`."""
+    outputs: Mapping[str, Template] = {}
+    """Output parameters of the node; those in parameters.outputs are added."""
+    message: Template = "resumed by {{ action.uuid }}"
+    """What the node's message will say."""

@@ -36,7 +36,7 @@ def nodes_of(workflow: Mapping[str, Any]) -> Nodes:
 
 
 def packed(workflow: Mapping[str, Any]) -> bool:
-    """Whether the nodes are kept compressed."""
+    """Whether the nodes are stored compressed."""
     status = workflow.get("status") or {}
     return not status.get("nodes") and bool(status.get("compressedNodes"))
 

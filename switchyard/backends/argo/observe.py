@@ -31,7 +31,7 @@ _DEADLINE = re.compile(
 
 
 def observe(workflow: Resource, manager: str = MANAGER) -> Observation | None:
-    """What the resource says; None where it is not ours or its phase is none we know."""
+    """The observation in a resource; None where it is not ours or its phase is unknown."""
     named = identity(workflow, manager)
     phase = phase_of(workflow)
     if named is None or phase not in _PHASES:
@@ -90,7 +90,7 @@ def _failure(workflow: Resource) -> tuple[FailedStep | None, str | None]:
 
 
 def _told_apart(status: Status, message: str, step: FailedStep | None) -> Status:
-    """Argo says Failed of what was terminated or ran over its deadline, too."""
+    """Argo reports Failed also for a terminated workflow and one past its deadline."""
     if status is not Status.FAILED:
         return status
     if _STOPPED.search(message):
@@ -120,7 +120,7 @@ def _outputs(workflow: Resource) -> dict[str, Any] | None:
 
 
 def _detail(reported: Resource, step: FailedStep | None, unreadable: str | None) -> dict[str, Any]:
-    told = {
+    detail = {
         "phase": reported.get("phase"),
         "started_at": reported.get("startedAt"),
         "finished_at": reported.get("finishedAt"),
@@ -129,4 +129,4 @@ def _detail(reported: Resource, step: FailedStep | None, unreadable: str | None)
         "exit_code": step and step.exit_code,
         "nodes": unreadable,
     }
-    return {key: value for key, value in told.items() if value is not None}
+    return {key: value for key, value in detail.items() if value is not None}

@@ -106,7 +106,7 @@ class ArgoSource:
         if handle is None:
             return
         options = {"preconditions": {"uid": handle.uid}, "propagationPolicy": "Background"}
-        # Before the delete: the watch may tell of it sooner than the answer does.
+        # Before the delete: the watch may report it before the answer arrives.
         self._deleting.add(handle.name)
         self._forgotten[handle.uid] = None
         try:
@@ -121,7 +121,7 @@ class ArgoSource:
             self._forgotten.popitem(last=False)
 
     async def ready(self) -> bool:
-        """It has listed, and hears from the API server."""
+        """It has listed, and the API server answers."""
         return self._informer.synced and self._informer.hearing
 
     async def close(self) -> None:

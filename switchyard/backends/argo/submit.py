@@ -1,4 +1,4 @@
-"""Creates a Workflow, and tells apart what can come of it.
+"""Creates a Workflow and classifies the result.
 
 The name is the run's, so a create may be repeated. What is certain is decided at once; after a time-out, a
 reset or a 5xx the create may have gone through all the same, so the name is looked for before anything is
@@ -64,7 +64,7 @@ class WorkflowSubmission:
         return Failed(str(error), detail)
 
     async def namespace_missing(self) -> str | None:
-        """Whether a missing template is in truth a missing namespace: a dry run tells."""
+        """Whether a missing template is really a missing namespace; found out by a dry run."""
         try:
             await self._cluster.create(self._path, self._body, {"dryRun": "All"})
         except RefusedError as error:

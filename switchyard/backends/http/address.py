@@ -102,7 +102,7 @@ class AddressPolicy:
         self._suffixes = tuple(name.removeprefix("*") for name in names if name.startswith("*."))
 
     def refusal(self, address: Address, host: str) -> str | None:
-        """Why `address`, which `host` stands for, may not be called; None where it may."""
+        """Why `address`, to which `host` resolves, may not be called; None where it may."""
         reason = closed(address)
         if reason is None or self._opened(destination(address)):
             return None

@@ -21,7 +21,7 @@ _UNREAD = object()
 
 @dataclass(slots=True)
 class Answer:
-    """One answer. `fault` says why its body is not whole, where it is not; its status stands all the same."""
+    """One response. `fault` is the reason where its body is incomplete; its status is valid all the same."""
 
     status: int
     reason: str
@@ -33,12 +33,12 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The body as text; what is no UTF-8 is replaced, so that a rule can still look at the rest."""
+        """The body as text; invalid UTF-8 is replaced, so that a rule can still match the rest."""
         return self.body.decode("utf-8", "replace")
 
     @property
     def document(self) -> Any:
-        """The body as JSON, read once; NoJsonError where it is none."""
+        """The body as JSON, parsed once; NoJsonError where it is not JSON."""
         if self._parsed is _UNREAD:
             self._parsed = self._read()
         if isinstance(self._parsed, NoJsonError):
@@ -50,7 +50,7 @@ class Answer:
             return NoJsonError(self.fault)
         try:
             return json.loads(self.body)
-        except (ValueError, RecursionError):  # also numbers of thousands of digits, and what is no Unicode
+        except (ValueError, RecursionError):  # also numbers of thousands of digits, and invalid Unicode
             return NoJsonError("the body is not JSON")
 
 

@@ -1,6 +1,6 @@
 """Connections on which the other side spoke unasked are not used again.
 
-HTTP/1.1 has no way to tell which request an answer belongs to, except that answers come in order: a server
+HTTP/1.1 does not mark which request a response belongs to, except that answers come in order: a server
 that answers one request twice would decide the next delivery on that connection as well. So a connection is
 taken from the pool only where nothing waits on it, neither in aiohttp nor in the kernel, and a place that
 spoke unasked once gets a new connection for each request for a while. What remains is the second answer that
@@ -74,7 +74,7 @@ def _readable(transport: Any) -> bool:
 
 
 def _holds_data(transport: Any) -> bool:
-    """Whether these are bytes of an answer; of TLS nobody can tell without reading them."""
+    """Whether these bytes belong to a response; under TLS that is unknown until they are read."""
     end = None if transport is None else transport.get_extra_info("socket")
     if end is None or end.fileno() < 0 or transport.get_extra_info("ssl_object") is not None:
         return False

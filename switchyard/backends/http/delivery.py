@@ -1,10 +1,11 @@
-"""What every handler that speaks HTTP shares: send one request, draft its outcome, keep its transcript.
+"""What every HTTP handler shares: send one request, draft its outcome, store its transcript.
 
 An outcome's detail has `status` (where there was an answer), `error`, `seconds`, and where the transcript is;
 breakers look at the first two.
 """
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,7 +24,7 @@ from switchyard.backends.http.transcript import transcript
 from switchyard.handlers import Draft, Failed, Invalid, Outcome, Retry, Success, Work
 from switchyard.store import Store
 
-LONGEST_DELAY = 86_400.0  # nobody may park an action for longer than a day
+LONGEST_DELAY = 86_400.0  # a receiver cannot delay an action by more than a day
 OVERTIME = 2.0  # seconds; a delivery ends by its own limit, with a transcript, before conductor ends it
 _EXCERPT = 200
 
@@ -44,10 +45,13 @@ class Exchange:
         return "invalid" if self.fault is not None and self.fault.refused else "retry"
 
 
-class Delivery:
-    """A client and an archive; opened by `start`, because certificates are read there."""
+class DeliveringHandler(ABC):
+    """A handler whose `draft` sends requests; opened by `start`, because certificates are read there."""
 
-    def __init__(self, action: OutboundAction, store: Store) -> None:
+    overtime = OVERTIME
+
+    def __init__(self, name: str, action: OutboundAction, store: Store) -> None:
+        self.name = name
         self._action = action
         self._archive = Archive(store)
         self._client: Client | None = None
@@ -61,7 +65,23 @@ class Delivery:
         if self._client is not None:
             await self._client.close()
 
-    async def send(self, request: OutgoingRequest) -> Exchange:
+    async def dispatch(self, work: Work, /) -> Outcome:
+        """Deliver it once and store its transcript."""
+        drafted = await self.draft(work)
+        if not isinstance(drafted, Draft):
+            return drafted
+        await self.conclude([drafted])
+        return drafted.outcome
+
+    @abstractmethod
+    async def draft(self, work: Work, /) -> Outcome | Draft:
+        """Deliver it once; its transcript is not stored yet."""
+
+    async def conclude(self, drafts: Sequence[Draft], /) -> None:
+        """Store their transcripts."""
+        await self._archive.keep([draft.kept for draft in drafts])
+
+    async def _send(self, request: OutgoingRequest) -> Exchange:
         """Send it, once."""
         assert self._client is not None, "start() opens the session"
         exchange = Exchange(request, time.time(), time.perf_counter())
@@ -72,25 +92,14 @@ class Delivery:
         exchange.seconds = time.perf_counter() - exchange.seconds
         return exchange
 
-    def draft(self, work: Work, exchange: Exchange, judged: ResponseOutcome) -> Draft:
-        """The outcome, which may be told once the transcript of the exchange is durable."""
+    def _drafted(self, work: Work, exchange: Exchange, judged: ResponseOutcome) -> Draft:
+        """The outcome, which may be recorded once the transcript of the exchange is durable."""
         detail, error = _detail(exchange), None
         outcome: Outcome = Success(detail)
         if judged != "success":
             error = detail["error"] = masked(_error(exchange), exchange.request.derived)
             outcome = _unsuccessful(judged, exchange, error, detail)
         return Draft(outcome, Transcript(work, lambda: self._line(work, exchange, error), detail))
-
-    async def conclude(self, drafts: Sequence[Draft]) -> None:
-        """Keep their transcripts."""
-        await self._archive.keep([draft.kept for draft in drafts])
-
-    async def concluded(self, drafted: Outcome | Draft) -> Outcome:
-        """The outcome of one, by itself."""
-        if not isinstance(drafted, Draft):
-            return drafted
-        await self.conclude([drafted])
-        return drafted.outcome
 
     def _line(self, work: Work, exchange: Exchange, error: str | None) -> bytes:
         return transcript(

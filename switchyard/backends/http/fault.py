@@ -1,6 +1,6 @@
 """Why there is no answer, and whether anything may have reached the other side.
 
-Only what aiohttp raises before a connection stands is surely unsent: the look-up, the connect, the TLS
+Only what aiohttp raises before a connection is established is surely unsent: look-up, connect, the TLS
 handshake, and waiting for any of them. All else counts as sent: a byte may have left. The texts are ours,
 because aiohttp's repeat the URL with its secrets.
 """
@@ -20,7 +20,7 @@ class Interrupted(aiohttp.ClientError):
     """The connection ended before the answer came."""
 
 
-class Fault(Exception):  # noqa: N818 - a fault of the other side, told as an outcome
+class Fault(Exception):  # noqa: N818 - a fault of the other side, recorded as an outcome
     """No answer. `refused`: we would not call this address; `sent`: something may have arrived there."""
 
     def __init__(self, text: str, *, sent: bool, refused: bool = False) -> None:
@@ -33,7 +33,7 @@ EXPECTED = (aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError, Val
 
 
 def fault_of(error: BaseException, url: URL, seconds: float) -> Fault:
-    """The fault that an error of aiohttp stands for."""
+    """The fault of an aiohttp error."""
     if isinstance(error, AddressError | UrlError):
         return Fault(str(error), sent=False, refused=True)
     if isinstance(
@@ -72,7 +72,7 @@ def _unanswered(error: BaseException, seconds: float) -> str:
 
 
 def broken_body(error: BaseException, seconds: float) -> str:
-    """Why a body that began did not end; its status stands all the same."""
+    """Why a body is incomplete; its status is valid all the same."""
     if isinstance(error, aiohttp.SocketTimeoutError):
         return "the body stopped for longer than the read time-out"
     if isinstance(error, TimeoutError):

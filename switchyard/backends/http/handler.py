@@ -4,9 +4,8 @@ prepare -> send -> judge -> draft the outcome -> keep the transcript.
 """
 
 import time
-from collections.abc import Sequence
 
-from switchyard.backends.http.delivery import OVERTIME, Delivery, invalid
+from switchyard.backends.http.delivery import DeliveringHandler, invalid
 from switchyard.backends.http.model import HttpAction
 from switchyard.backends.http.request import RequestTemplate
 from switchyard.backends.http.rules import compiled, outcome_of
@@ -15,44 +14,25 @@ from switchyard.backends.http.sign import Signer
 from switchyard.handlers import Draft, HandlerContext, Outcome, Work
 
 
-class HttpHandler:
+class HttpHandler(DeliveringHandler):
     """Delivers webhooks and calls APIs."""
 
-    overtime = OVERTIME
-
     def __init__(self, name: str, action: HttpAction, context: HandlerContext) -> None:
-        self.name = name
+        super().__init__(name, action, context.store)
         self._rules = tuple(compiled(rule) for rule in action.responses)
         self._request = request_template(action, context)
-        self._delivery = Delivery(action, context.store)
-
-    async def start(self) -> None:
-        """Open the session; certificates are read here."""
-        await self._delivery.start()
-
-    async def close(self) -> None:
-        """Drop the connections."""
-        await self._delivery.close()
-
-    async def dispatch(self, work: Work, /) -> Outcome:
-        """Deliver it once, and say what came of it."""
-        return await self._delivery.concluded(await self.draft(work))
-
-    async def conclude(self, drafts: Sequence[Draft], /) -> None:
-        """Keep their transcripts."""
-        await self._delivery.conclude(drafts)
 
     async def draft(self, work: Work, /) -> Outcome | Draft:
-        """Deliver it once; its transcript is not kept yet."""
+        """Deliver it once; its transcript is not stored yet."""
         try:
             request = self._request.prepare(work, time.time())
         except ValueError as refusal:
             return invalid(refusal)
-        exchange = await self._delivery.send(request)
+        exchange = await self._send(request)
         if exchange.answer is None:
-            return self._delivery.draft(work, exchange, exchange.unanswered)
+            return self._drafted(work, exchange, exchange.unanswered)
         judged = await outcome_of(self._rules, exchange.answer, self.name)
-        return self._delivery.draft(work, exchange, judged)
+        return self._drafted(work, exchange, judged)
 
 
 def request_template(action: HttpAction, context: HandlerContext) -> RequestTemplate:

@@ -5,6 +5,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from switchyard.config.action import Action
+from switchyard.config.limits import Limits
 from switchyard.config.model import Model
 from switchyard.config.names import Host, LocalPath, Network
 from switchyard.config.secrets import Secret
@@ -15,15 +16,15 @@ class Timeouts(Model):
     """The parts of a request's time; what is not given is bounded by the action's `timeout` alone."""
 
     connect: Interval = 5.0
-    """Until the connection stands, TLS included."""
+    """Until the connection is established, including TLS."""
     read: Interval | None = None
     """Between two pieces of the answer."""
     total: Interval | None = None
     """The whole exchange; at most the action's `timeout`, which is also its default."""
 
 
-class Limits(Model):
-    """How large a request and its answer may be."""
+class HttpLimits(Limits):
+    """How large a request and its answer may be, and the limits of the fleet."""
 
     request_body: Annotated[Size, Field(ge=1)] = 1024 * 1024
     """The largest body that is sent."""
@@ -32,7 +33,7 @@ class Limits(Model):
     headers: Annotated[Size, Field(ge=256)] = 16 * 1024
     """The largest set of headers, sent or received."""
     kept_body: Size = 16 * 1024
-    """How much of each body is kept in the store for `switchyard show`."""
+    """How much of each body is stored for `switchyard show`."""
 
 
 class Tls(Model):
@@ -72,16 +73,16 @@ class Auth(Model):
 
 
 class OutboundAction(Action):
-    """An action that speaks HTTP with the outside."""
+    """An action that sends HTTP requests."""
 
     timeouts: Timeouts = Timeouts()
     """Finer limits on time, within `timeout`."""
-    limits: Limits = Limits()
-    """Limits on size."""
+    limits: HttpLimits = HttpLimits()
+    """Limits on size, and those that all conductors share."""
     allow_networks: tuple[Network, ...] = ()
     """Private networks that requests may reach all the same, like 10.20.0.0/16."""
     allow_hosts: tuple[Host, ...] = ()
-    """Hosts that may be called although their address is private; `*.example` stands for all below it."""
+    """Hosts that may be called although their address is private; `*.example` matches all subdomains."""
     redirects: Annotated[int, Field(ge=0, le=10)] = 0
     """How many redirects are followed; each address is vetted like the first."""
     tls: Tls = Tls()

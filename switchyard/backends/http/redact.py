@@ -1,4 +1,4 @@
-"""Keeping secrets out of what is kept: those the process knows, and what was made of them for one request."""
+"""Masks secrets in what is stored: those the process knows, and values derived from them for one request."""
 
 import base64
 import re

@@ -126,11 +126,11 @@ _URL_SAFE = "!#$&'()*+,/:;=?@%~"
 
 
 class RequestError(ValueError):
-    """These parameters make no request; the text says why, without values."""
+    """No request can be built from these parameters; the message gives the reason, without values."""
 
 
 class RequestTemplate:
-    """What an action's configuration says of its requests, compiled once."""
+    """An action's configured request, compiled once."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class RequestTemplate:
         self._largest_body, self._largest_headers = largest_body, largest_headers
 
     def prepare(self, work: Work, now: float) -> OutgoingRequest:
-        """The request of one attempt. A ValueError says why these parameters make none."""
+        """The request of one attempt; ValueError where none can be built from these parameters."""
         names = self._naming(work, self._secrets)
         text = self._url.render(names)
         if not isinstance(text, str):

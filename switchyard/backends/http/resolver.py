@@ -24,7 +24,7 @@ from switchyard.backends.http.address import AddressPolicy
 from switchyard.backends.http.url import literal
 
 CACHE_SECONDS = 5
-LOOKUPS = 8  # at once; a name server that never answers holds up these threads and nobody else's
+LOOKUPS = 8  # at once; a name server that never answers blocks only these threads
 _REMEMBERED = 4096
 _NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 

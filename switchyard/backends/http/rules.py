@@ -1,4 +1,4 @@
-"""What an answer means: rules by status, JSONPath and regular expression, in order; the first match wins.
+"""What a response means: rules by status, JSONPath and regular expression, in order; the first match wins.
 
 The body belongs to somebody else, and with it the cost of an expression. What is surely cheap is evaluated at
 once: a status, a plain path, a regular expression that ends within QUICK. Everything else is evaluated in the

@@ -32,7 +32,7 @@ def tls_context(
 
 
 def _present(context: ssl.SSLContext, certificate: str, key: str | None) -> None:
-    """OpenSSL reads a private key from files only: one that nobody else can open, gone at once."""
+    """OpenSSL reads a private key only from files: this one is private to us and deleted at once."""
     descriptor, name = tempfile.mkstemp()  # mode 0600
     try:
         with os.fdopen(descriptor, "w") as file:

@@ -1,4 +1,4 @@
-"""Signatures by Standard Webhooks: the receiver can tell who sent what, and when."""
+"""Signatures by Standard Webhooks: the receiver can check who sent what, and when."""
 
 import base64
 import binascii

@@ -18,7 +18,7 @@ from switchyard.handlers import Work
 Names = Mapping[str, Any]
 Render = Callable[[Names], Any]
 
-# What hostile values can make of a rendering; everything else is a mistake of ours and may be seen as one.
+# Errors that hostile values can cause in a rendering; everything else is a bug of ours and may surface.
 FAULTS = (
     *(TemplateError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError),
     AssertionError,  # Jinja's own filters refuse values so
@@ -27,7 +27,7 @@ _SANDBOX = environment()
 
 
 class TemplateFaultError(ValueError):
-    """A template cannot be rendered with these values; the text says why and holds no value."""
+    """A template cannot be rendered with these values; the message gives the reason and contains no value."""
 
 
 class Template:
@@ -43,7 +43,7 @@ class Template:
         self.varies = bool(self._names - {"secrets"})
 
     def render(self, names: Names) -> Any:
-        """The value. What is wrong with the values is a TemplateFaultError that says where and why."""
+        """The value; TemplateFaultError, with place and reason, where it cannot be rendered."""
         _SANDBOX.begin()
         try:
             return self._render(names)

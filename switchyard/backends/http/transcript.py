@@ -1,4 +1,4 @@
-"""What was sent and what came back, as it is kept: headers redacted, bodies cut, no secret anywhere.
+"""The stored form of request and response: headers redacted, bodies cut, secrets masked.
 
 The line is put together as text, because this runs once a delivery and building a tree first takes longer
 than signing and judging together.
@@ -60,14 +60,14 @@ def _answered(answer: Answer, cut: int) -> str:
 
 
 def _headers(headers: Mapping[str, str], private: frozenset[str] = frozenset()) -> str:
-    told: dict[str, str] = {}
+    shown: dict[str, str] = {}
     for name, value in headers.items():
         label, hidden, place = _label(name)
         if hidden or name in private:
-            told[label] = _HIDDEN
+            shown[label] = _HIDDEN
         else:
-            told[label] = quoted(_place(value) if place else value[:_LONGEST])
-    return "{" + ",".join([f"{label}:{value}" for label, value in told.items()]) + "}"
+            shown[label] = quoted(_place(value) if place else value[:_LONGEST])
+    return "{" + ",".join([f"{label}:{value}" for label, value in shown.items()]) + "}"
 
 
 @lru_cache(maxsize=1024)

@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 class UrlError(ValueError):
-    """The URL is one that is never called; the text says why, without its secrets."""
+    """The URL may not be called; the message gives the reason, without secrets."""
 
 
 @lru_cache(maxsize=512)

@@ -13,10 +13,10 @@ class RefusedError(SwitchyardError):
 
     def __init__(self, status: int, body: bytes, retry_after: str | None = None) -> None:
         self.status = status
-        told = _status_object(body)
-        self.reason = str(told.get("reason") or "")
-        self.message = str(told.get("message") or body[:500].decode(errors="replace").strip())
-        self.details: Mapping[str, Any] = told.get("details") or {}
+        parsed = _status_object(body)
+        self.reason = str(parsed.get("reason") or "")
+        self.message = str(parsed.get("message") or body[:500].decode(errors="replace").strip())
+        self.details: Mapping[str, Any] = parsed.get("details") or {}
         self.retry_after = _seconds(retry_after)
         if self.retry_after is None and status in (429, 500, 503, 504):
             self.retry_after = _seconds(str(self.details.get("retryAfterSeconds") or ""))
@@ -53,10 +53,10 @@ class RefusedError(SwitchyardError):
 
 def _status_object(body: bytes) -> dict[str, Any]:
     try:
-        told = json.loads(body)
+        parsed = json.loads(body)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) and told.get("kind") == "Status" else {}
+    return parsed if isinstance(parsed, dict) and parsed.get("kind") == "Status" else {}
 
 
 def _seconds(text: str | None) -> float | None:

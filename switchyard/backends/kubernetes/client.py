@@ -127,12 +127,12 @@ class Cluster:
 def _object(answer: bytes) -> dict[str, Any]:
     """The JSON object that every good answer is; something in between may answer otherwise."""
     try:
-        told = json.loads(answer)
+        parsed = json.loads(answer)
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
+        parsed = None
+    if not isinstance(parsed, dict):
         raise ClusterUnreachable(f"Kubernetes API: no JSON object, but {answer[:80]!r}")
-    return told
+    return parsed
 
 
 def _abort(response: aiohttp.ClientResponse) -> None:

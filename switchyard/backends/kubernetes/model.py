@@ -5,7 +5,7 @@ from switchyard.config.names import KubernetesName, LocalPath
 
 
 class KubernetesAction(Action):
-    """An action that speaks with a Kubernetes API."""
+    """An action that calls a Kubernetes API."""
 
     namespace: KubernetesName
     """The namespace of the workflows."""

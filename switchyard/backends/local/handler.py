@@ -66,10 +66,10 @@ class LocalHandler:
         # Resolved now, so that a rotated secret is seen.
         secrets = {name: value.resolve() for name, value in given if isinstance(value, SecretRef)}
         plain = {name: value for name, value in given if isinstance(value, str)}
-        told = environment(prepared.places, work.correlation_id, self._context.store.url_of)
+        variables = environment(prepared.places, work.correlation_id, self._context.store.url_of)
         return {
             "argv": argv,
-            "environment": ours | plain | secrets | told,
+            "environment": ours | plain | secrets | variables,
             "secrets": sorted({form for value in secrets.values() for form in _forms(value)}),
             "time": limits.time or prepared.workflow.timeout,
             "memory": limits.memory,

@@ -1,4 +1,4 @@
-"""Leaving a supervisor behind: the short-lived process that starts it tells whether the command runs."""
+"""Starts a detached supervisor; the short-lived process that starts it reports whether the command runs."""
 
 import asyncio
 import json

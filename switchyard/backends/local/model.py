@@ -1,21 +1,41 @@
 """`local`: a supervised process on this machine."""
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from switchyard.backends.local.command import Command, split_command
 from switchyard.config.action import Action
-from switchyard.config.model import Model
-from switchyard.config.names import EnvName, LocalPath
+from switchyard.config.limits import Limits
+from switchyard.config.names import EnvName, LocalPath, PlainText
 from switchyard.config.secrets import SecretOrText
 from switchyard.config.units import Interval, Size
 
 
-class LocalLimits(Model):
-    """What one process may use."""
+def split_command(value: Any) -> Any:
+    """A command written as one text becomes its words; no shell is involved."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return tuple(shlex.split(value))
+    except ValueError as error:
+        raise ValueError(f"the command cannot be split into words: {error}") from None
+
+
+Command = Annotated[
+    tuple[PlainText, ...],
+    Field(min_length=1, max_length=1000),
+    BeforeValidator(split_command),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
+    ),
+]
+
+
+class LocalLimits(Limits):
+    """What one process may use, and the limits of the fleet."""
 
     time: Interval | None = None
     """The longest run; without it, the workflow's timeout."""
@@ -42,7 +62,7 @@ class LocalAction(Action):
     spool: LocalPath = Path("/var/lib/switchyard/spool")
     """The folder that processes run under; it belongs to one host."""
     limits: LocalLimits = LocalLimits()
-    """Limits on time and memory."""
+    """Limits on time and memory, and those that all conductors share."""
     grace: Interval = 10.0
     """Between SIGTERM and SIGKILL when it is stopped."""
 

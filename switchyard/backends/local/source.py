@@ -23,13 +23,13 @@ from switchyard.sources import Observation, Seen
 from switchyard.status import Status
 
 EVERY = 0.25
-TELL_AGAIN = 10.0
+REPORT_AGAIN = 10.0
 TAIL = 4096
 LARGEST_LOG = 2 * 1024 * 1024  # more than the supervisor keeps of each stream
 
 
 class LocalSource:
-    """Looks through the spool several times a second; what ended is told again until it is forgotten."""
+    """Polls the spool several times a second; an end is reported until it is forgotten."""
 
     one_observer = False
     can_look = True
@@ -39,7 +39,7 @@ class LocalSource:
         self._root = action.spool
         self._shard = shard
         self._spool_id = ""
-        self._told: dict[str, tuple[Life, float]] = {}
+        self._reported: dict[str, tuple[Life, float]] = {}
         self._threads = Threads(4)
         self._set_aside = SetAside(self.name)
 
@@ -75,7 +75,7 @@ class LocalSource:
             raise Transient(f"{path} cannot be read: {error.strerror}") from error
 
     async def log(self, observation: Observation) -> bytes | None:
-        """Everything it said, as far as it was kept."""
+        """Its output, as far as it was captured."""
         return await self._threads.run(_log, self._path(observation.uuid, observation.run))
 
     async def stop_execution(self, uuid: UUID, run: int, _reason: str, /) -> None:
@@ -94,7 +94,7 @@ class LocalSource:
             await self._threads.run(folder.remove, path)
         except OSError as error:
             raise Transient(f"{path} cannot be removed: {error.strerror}") from error
-        self._told.pop(path.name, None)
+        self._reported.pop(path.name, None)
 
     async def ready(self) -> bool:
         """The folder is there to be read."""
@@ -127,11 +127,11 @@ class LocalSource:
 
     def _worth_telling(self, name: str, life: Life) -> bool:
         """A change, or the same again after a while: the core may have stopped caring, or forgotten to."""
-        told, at = self._told.get(name, (None, 0.0))
+        reported, at = self._reported.get(name, (None, 0.0))
         now = time.monotonic()
-        if told is life and now - at < TELL_AGAIN:
+        if reported is life and now - at < REPORT_AGAIN:
             return False
-        self._told[name] = (life, now)
+        self._reported[name] = (life, now)
         return True
 
 
@@ -151,9 +151,7 @@ def observe(execution: Execution, state: State) -> Observation:
         return Observation(uuid, run, Status.FAILED, error, record=_record({"unreadable": state.fault}))
     if state.exit is None:
         left = end_survivors(uuid, run)
-        error = (
-            "the process died without telling how it ended: its supervisor was killed, or the host went down"
-        )
+        error = "the process died and left no exit status: its supervisor was killed, or the host went down"
         return Observation(uuid, run, Status.FAILED, error, record=_record({"died": True, "survivors": left}))
     return _ended(uuid, run, state.exit, _last_words(path / record.STDERR))
 

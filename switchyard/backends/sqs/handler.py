@@ -1,7 +1,7 @@
 """`sqs`: puts a job on a work queue; its workers report on the status queue, which caboose reads.
 
 SQS has no names to look by: a send whose answer was lost is sent again. Jobs are at-least-once, and the first
-end of a run stands.
+end of a run counts.
 """
 
 import json
@@ -69,7 +69,7 @@ class SqsHandler:
         return HandedOver({"queue": name, "message_id": message_id})
 
     def _body(self, work: Work, prepared: PreparedWorkflow) -> str:
-        """The job; an input that makes it too long goes to the store, and the job says where."""
+        """The job; an input that makes it too long is put in the store, and the job contains its address."""
         job = _job(work, prepared)
         body = json.dumps(job)
         if len(body.encode()) <= self._action.max_body:
@@ -90,7 +90,7 @@ def _job(work: Work, prepared: PreparedWorkflow) -> dict[str, Any]:
         "workflow": work.workflow,
         **{name: parameters[name] for name in COPIED if name in parameters},
         "input": given if named else {"key": prepared.places.input},
-        "output": prepared.told["output"],
+        "output": prepared.variables["output"],
         "timeout_s": prepared.workflow.timeout,
     }
 

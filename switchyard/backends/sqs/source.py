@@ -2,7 +2,7 @@
 
 A job on a queue has no name to look by: what stays silent ends by its timeout. A message that nobody can
 read goes to the inbox with its text, and so does one that the ledger refuses again and again: none comes for
-ever. An end that came often for other reasons (a store that is full, a caboose that died) is no poison.
+ever. An end that came often for other reasons (a store that is full, a caboose that died) is not poison.
 """
 
 import time
@@ -52,11 +52,11 @@ class SqsSource:
                 yield self._read(message)
 
     def answers_for(self, _uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
-        """Whoever gets the message; the ledger's locks do the rest."""
+        """Any caboose may receive a message; the ledger's locks order them."""
         return True
 
     def present(self, _uuid: UUID, _run: int, /) -> bool | None:
-        """Nobody can tell."""
+        """Unknown: a queue cannot be searched."""
         return None
 
     async def look(self, _uuid: UUID, _run: int, /) -> Observation | None:
@@ -72,7 +72,7 @@ class SqsSource:
         await self._store_threads.run(self._store.put, Places(uuid, run).cancel, reason.encode())
 
     async def forget(self, observation: Observation) -> None:
-        """Acknowledge the message that told the end."""
+        """Acknowledge the message that reported the end."""
         if observation.handle is not None:
             await self._queue.acknowledge(observation.handle)
 
@@ -81,7 +81,7 @@ class SqsSource:
         return time.monotonic() - self._heard < HEARD_WITHIN
 
     async def close(self) -> None:
-        """A poll under way is abandoned; what it brings comes again after its visibility timeout."""
+        """A running poll is abandoned; its messages return after their visibility timeout."""
 
     def _read(self, message: Message) -> Seen:
         """Whatever a message raises concerns that message alone."""

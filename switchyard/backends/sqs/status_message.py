@@ -14,7 +14,7 @@ _EVENTS = {"started", "beat", "ended"}
 
 
 class UnreadableMessage(BadInput):
-    """The message is none of ours, or broken; the text says how."""
+    """The message is not one of ours, or malformed; the message of this error gives the reason."""
 
 
 class NoThread(UnreadableMessage):

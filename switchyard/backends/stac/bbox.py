@@ -8,7 +8,7 @@ _TYPES = frozenset({"Point", "MultiPoint", "LineString", "MultiLineString", "Pol
 
 
 class GeometryError(ValueError):
-    """No geometry that a STAC item can have; the text says why."""
+    """The value is not a geometry that a STAC item can have; the message gives the reason."""
 
 
 def bbox(geometry: Any) -> list[float] | None:

@@ -4,11 +4,10 @@ The item's id makes it safe to repeat: a create that went through unseen answers
 update then writes the same item again.
 """
 
-from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from switchyard.backends.http.delivery import OVERTIME, Delivery, Exchange, invalid
+from switchyard.backends.http.delivery import DeliveringHandler, Exchange, invalid
 from switchyard.backends.http.request import OutgoingRequest, RequestError
 from switchyard.backends.http.rules import ResponseOutcome
 from switchyard.backends.http.settings import authorization
@@ -25,50 +24,31 @@ _EXISTS = 409
 _GONE = 404
 
 
-class StacHandler:
+class StacHandler(DeliveringHandler):
     """Publishes items to a STAC API with the Transaction extension."""
 
-    overtime = OVERTIME
-
     def __init__(self, name: str, action: StacAction, context: HandlerContext) -> None:
-        self.name = name
-        self._action = action
+        super().__init__(name, action, context.store)
+        self._stac = action
         self._items = ItemTemplate(action)
-        self._delivery = Delivery(action, context.store)
         self._authorization = authorization(action.auth)
         self._correlation_header = context.config.correlation_header
 
-    async def start(self) -> None:
-        """Open the session."""
-        await self._delivery.start()
-
-    async def close(self) -> None:
-        """Drop the connections."""
-        await self._delivery.close()
-
-    async def dispatch(self, work: Work, /) -> Outcome:
-        """Create the item; update it where it is there already."""
-        return await self._delivery.concluded(await self.draft(work))
-
-    async def conclude(self, drafts: Sequence[Draft], /) -> None:
-        """Keep their transcripts."""
-        await self._delivery.conclude(drafts)
-
     async def draft(self, work: Work, /) -> Outcome | Draft:
-        """The same; its transcript is not kept yet."""
+        """Create the item, or update it where it exists."""
         try:
             item = self._items.build(work)
             create, update = self._requests(work, item)
         except ValueError as refusal:
             return invalid(refusal)
-        exchange = await self._delivery.send(create)
+        exchange = await self._send(create)
         if exchange.answer is not None and exchange.answer.status == _EXISTS:
-            exchange = await self._delivery.send(update)
-        return self._delivery.draft(work, exchange, _judged(exchange))
+            exchange = await self._send(update)
+        return self._drafted(work, exchange, _judged(exchange))
 
     def _requests(self, work: Work, item: dict[str, Any]) -> tuple[OutgoingRequest, OutgoingRequest]:
         body = _encoded(item, self._action.limits.request_body)
-        items = f"{self._action.url}/collections/{quote(item['collection'], safe='')}/items"
+        items = f"{self._stac.url}/collections/{quote(item['collection'], safe='')}/items"
         return (
             self._request(work, "POST", items, body),
             self._request(work, "PUT", f"{items}/{quote(item['id'], safe='')}", body),

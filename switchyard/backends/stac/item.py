@@ -14,11 +14,11 @@ _NAME = re.compile(r"[^\x00-\x1f\x7f/\\?#\ud800-\udfff]{1,200}")
 
 
 class ItemError(ValueError):
-    """These parameters make no item; the text says why."""
+    """No item can be built from these parameters; the message gives the reason."""
 
 
 class ItemTemplate:
-    """What an action says of its items, compiled once."""
+    """An action's configured item, compiled once."""
 
     def __init__(self, action: StacAction) -> None:
         self._collection = Template(action.collection, "collection")
@@ -28,7 +28,7 @@ class ItemTemplate:
         self._naming = Naming(template for template in given if template is not None)
 
     def build(self, work: Work) -> dict[str, Any]:
-        """The item; a ValueError says why these parameters make none."""
+        """The item; ValueError where none can be built from these parameters."""
         feature = _feature(work)
         names = self._naming(work, {})
         properties = feature.get("properties") or {}

@@ -1,7 +1,8 @@
 """Executions of AWS Step Functions (`cirrus`), and answers to tasks that wait (`cirrus_task`).
 
-handler.py   conductor's side: starts an execution, named like the run
-source.py    caboose's side: status-change messages, lists of what runs, and describe for the silent ones
-observe.py   a described execution becomes an observation
-task.py      sends a waiting task its success or failure
+handler.py      conductor's side: starts an execution, named like the run
+source.py       caboose's side: status-change messages, lists of what runs, and describe for the silent ones
+observe.py      a described execution becomes an observation
+sfn_handler.py  the client that both handlers share
+task.py         sends a waiting task its success or failure
 """

@@ -5,40 +5,27 @@ found again by the same name, and one that is there already and has our name is 
 """
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from switchyard.aws import client as aws
 from switchyard.aws.errors import code_of, explained
 from switchyard.backends.prepare import PreparedWorkflow, prepare
 from switchyard.backends.stepfunctions.model import CirrusAction
-from switchyard.backends.threads import Threads
+from switchyard.backends.stepfunctions.sfn_handler import SfnHandler
 from switchyard.errors import BadInput, SwitchyardError
 from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Outcome, Retry, Work
-
-if TYPE_CHECKING:
-    from mypy_boto3_stepfunctions import SFNClient
 
 LARGEST_INPUT = 262_144
 
 
-class CirrusHandler:
+class CirrusHandler(SfnHandler):
     """Starts executions."""
 
     def __init__(self, name: str, action: CirrusAction, context: HandlerContext) -> None:
-        self.name = name
+        super().__init__(name, action)
         self._action = action
         self._context = context
-        self._threads = Threads(min(action.concurrency, 32))
-        self._client: SFNClient | None = None
-
-    async def start(self) -> None:
-        """Make the client."""
-        action = self._action
-        self._client = await self._threads.run(
-            aws.step_functions, action.endpoint, action.region, within=action.timeout
-        )
 
     async def dispatch(self, work: Work, /) -> Outcome:
         """Start the execution; status-change messages, or a describe, are the rest of the story."""
@@ -56,13 +43,7 @@ class CirrusHandler:
             return _outcome(explained(error, f"start an execution of {machine}"))
         return HandedOver({"execution": arn})
 
-    async def close(self) -> None:
-        """Close the client's connections."""
-        if self._client is not None:
-            self._client.close()
-
     def _start(self, machine: str, work: Work, given: str) -> str:
-        assert self._client is not None, "started before the first dispatch"
         started = self._client.start_execution(stateMachineArn=machine, name=work.name, input=given)
         return started["executionArn"]
 
@@ -74,12 +55,12 @@ def execution_arn(machine: str, name: str) -> str:
 
 def _input(work: Work, prepared: PreparedWorkflow) -> str:
     """`{"switchyard": {…}, "input": …}`; an input too large for AWS is null, and found by its URL."""
-    told: dict[str, Any] = {name.replace("-", "_"): value for name, value in prepared.told.items()}
-    told["run"] = work.run
-    whole = json.dumps({"switchyard": told, "input": dict(prepared.parameters)})
+    variables: dict[str, Any] = {name.replace("-", "_"): value for name, value in prepared.variables.items()}
+    variables["run"] = work.run
+    whole = json.dumps({"switchyard": variables, "input": dict(prepared.parameters)})
     if len(whole.encode()) <= LARGEST_INPUT:
         return whole
-    return json.dumps({"switchyard": told, "input": None})
+    return json.dumps({"switchyard": variables, "input": None})
 
 
 def _outcome(error: SwitchyardError) -> Outcome:

@@ -23,7 +23,7 @@ class CirrusAction(AwsAction):
     state_machine: StateMachineArn | None = None
     """The state machine of workflows that give no `template`."""
     queue: QueueName | None = None
-    """The queue that status-change events arrive on; without it, describe alone tells."""
+    """The queue that receives status-change events; without it, executions are polled."""
     queue_endpoint: Endpoint | None = None
     """Where that queue's service is, if not at `endpoint` or AWS."""
     wait: Annotated[Interval, Field(le=20)] = 20.0

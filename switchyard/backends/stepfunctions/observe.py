@@ -25,7 +25,7 @@ _EXIT_CODE = re.compile(r'"ExitCode"\s*:\s*(\d{1,3})\b')
 
 
 class UnreadableEvent(BadInput):
-    """The message is no status change of an execution of ours."""
+    """The message is not a status change of one of our executions."""
 
 
 def named_in(body: str) -> tuple[UUID, int, str]:
@@ -48,7 +48,7 @@ def named_in(body: str) -> tuple[UUID, int, str]:
 
 
 def observe(uuid: UUID, run: int, described: Mapping[str, Any], receipt: str | None = None) -> Observation:
-    """What `describe_execution` says. A status of a later AWS is taken for running: it is no end we know."""
+    """The observation in a `describe_execution` answer. An unknown status is treated as running."""
     status = STATUSES.get(str(described.get("status")), Status.RUNNING)
     code = _exit_code(described)
     return Observation(

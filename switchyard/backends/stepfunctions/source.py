@@ -1,7 +1,7 @@
-"""Step Functions as a source: status-change messages say that something happened, describe says what.
+"""Step Functions as a source: each status-change message triggers a DescribeExecution.
 
 A message is a bell: EventBridge may leave out an output that is large, send twice, or not at all. So every
-end is described before it is told, executions that run are listed now and then (one that nobody waits for is
+end is described before it is reported, running executions are listed regularly (one no longer needed is
 stopped whenever it turns up), and what was silent for long is described by name. Executions cannot be
 deleted: to forget one is to acknowledge its message.
 """
@@ -86,7 +86,7 @@ class CirrusSource:
         return self._shard.owns(uuid)
 
     def present(self, _uuid: UUID, _run: int, /) -> bool | None:
-        """Only a describe can tell."""
+        """Unknown without DescribeExecution."""
         return None
 
     async def look(self, uuid: UUID, run: int) -> Observation | None:
@@ -100,13 +100,13 @@ class CirrusSource:
         return None
 
     async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
-        """Stop it wherever it runs; not there, or ended, is no error."""
+        """Stop it wherever it runs; missing or ended is not an error."""
         why = {"error": "Switchyard", "cause": reason[:32_000]}
         async for _ in self._everywhere("stop_execution", uuid, run, **why):
             pass
 
     async def forget(self, observation: Observation) -> None:
-        """Acknowledge the message, where one told it."""
+        """Acknowledge its message, if there was one."""
         if observation.handle is not None:
             assert self._queue is not None, "only a queue's messages have receipts"
             await self._queue.acknowledge(observation.handle)
@@ -143,7 +143,7 @@ class CirrusSource:
         return Observation(uuid, run, seen.status, acknowledge=acknowledge)
 
     async def _running(self, machine: str) -> list[Seen]:
-        """Executions that run now; reported every time, so that those that nobody waits for are stopped."""
+        """Running executions; reported every time, so that those that are no longer needed are stopped."""
         try:
             found = [pair for name in await self._names(machine) if (pair := parse_name(name))]
         except Exception as error:  # noqa: BLE001 - one state machine must not stop the others

@@ -108,6 +108,9 @@ where y.status in ('QUEUED', 'RUNNING') and y.action_name <> all (%(skip)s::text
 order by y.action_uuid
 limit %(limit)s;
 
+-- any_handed_over: a row where any backend has anything
+select true from switchyard.yard y where y.status in ('QUEUED', 'RUNNING') limit 1;
+
 -- open_executions: a page of what the backends of these action names have, and how it was handed over
 select y.action_uuid as uuid, y.run, y.lock_id, y.action_name, a.workflow,
   extract(epoch from now() - t.last_update)::double precision as silent,
@@ -158,15 +161,6 @@ returning worker_id;
 -- register: the row of a caboose; it counts as started once the row exists
 insert into switchyard.worker (worker_id, kind, host, pid, version, config_hash, state)
 values (%(worker)s, 'caboose', %(host)s, %(pid)s, %(version)s, %(config_hash)s, %(state)s::jsonb);
-
--- beat: a heartbeat; no row comes back once the worker was marked lost
-update switchyard.worker set beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s
-where worker_id = %(worker)s and ended_at is null and lost_at is null
-returning worker_id;
-
--- end_worker: a regular end
-update switchyard.worker set ended_at = clock_timestamp(), beat_at = clock_timestamp()
-where worker_id = %(worker)s and ended_at is null and lost_at is null;
 
 -- listen: wake up on a cancel
 listen switchyard_caboose;

@@ -1,7 +1,12 @@
 -- claim: lock and return what is processable, and say when to look again
 select uuids, runs, attempts, lock_ids, skipped,
-  extract(epoch from next_due - clock_timestamp())::double precision as due_in
+  extract(epoch from next_due - clock_timestamp())::double precision as due_in, false as held_back, null::text[] as lanes
 from switchyard.claim(%(name)s, %(wanted)s, %(held)s);
+
+-- lane_claim: the same of a flow, within its limits and in fair turns
+select uuids, runs, attempts, lock_ids, limited,
+  extract(epoch from next_due - clock_timestamp())::double precision as due_in, held_back, lanes
+from switchyard.lane_claim(%(flow)s, %(wanted)s, %(held)s, %(slowed)s::text[], %(factors)s::double precision[]);
 
 -- claim_one: lock and return the action that a bell named; without a lock where there is nothing to do
 select skipped, lock_id, run, attempt, workflow, callback, parent_uuid::text, parameters, correlation_id, created_at
@@ -14,9 +19,16 @@ from switchyard.claim_orphans(%(name)s, %(wanted)s, %(held)s);
 
 -- claim_described: claim, and with it what a handler needs to know of each, in no order
 select c.uuids, c.runs, c.attempts, c.lock_ids, c.skipped,
-  extract(epoch from c.next_due - clock_timestamp())::double precision as due_in,
+  extract(epoch from c.next_due - clock_timestamp())::double precision as due_in, false as held_back, null::text[] as lanes,
   d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created
 from switchyard.claim(%(name)s, %(wanted)s, %(held)s) as c, switchyard.describe(c.uuids) as d;
+
+-- lane_claim_described: the same of a flow
+select c.uuids, c.runs, c.attempts, c.lock_ids, c.limited,
+  extract(epoch from c.next_due - clock_timestamp())::double precision as due_in, c.held_back, c.lanes,
+  d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created
+from switchyard.lane_claim(%(flow)s, %(wanted)s, %(held)s, %(slowed)s::text[], %(factors)s::double precision[]) as c,
+  switchyard.describe(c.uuids) as d;
 
 -- describe: what a handler needs to know of claimed actions, in no order
 select d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created
@@ -51,11 +63,17 @@ select switchyard.forget_gone(%(uuids)s);
 -- unlock: give the locks of settled dispatches back
 select switchyard.unlock(%(locks)s);
 
+-- release: give the locks of unfinished dispatches back
+select switchyard.release(%(locks)s);
+
 -- name_bell: say which bell the next statement listens to, for LISTEN takes no parameters
 select set_config('switchyard.bell', switchyard.bell_channel(%(name)s), false);
 
 -- listen: hear the bell of that name
 do $$ begin execute format('listen %I', current_setting('switchyard.bell')); end $$;
+
+-- listen_for_changes: notified of every change of a schedule, and of every new waiter
+listen switchyard_maintenance;
 
 -- arm: ask writers to ring; false while writers are in flight or a peer is armed
 select pg_try_advisory_lock(1937204078, switchyard.bell_key(%(name)s));
@@ -72,9 +90,10 @@ where not exists (select from switchyard.paused p where p.action_name = n) and (
   exists (
     select from (
       select y.lock_id from switchyard.yard y
-      where y.action_name = n and y.status in ('PENDING', 'BACKOFF') and y.due is null
+      where y.action_name = n and y.flow is null and y.status in ('PENDING', 'BACKOFF') and y.due is null
       order by y.priority, y.action_uuid limit 100) as c
     where pg_try_advisory_xact_lock(c.lock_id))
+  or exists (select from switchyard.flow f where f.action_name = n and switchyard.flow_has_work(f.flow))
   or exists (
     select from switchyard.yard y
     where y.action_name = n and y.status in ('PENDING', 'BACKOFF') and y.due <= clock_timestamp()));
@@ -97,16 +116,11 @@ select 1;
 select worker_id, slots from switchyard.register_worker(
   %(kind)s, %(name)s, %(host)s, %(zone)s, %(pid)s, %(version)s, %(config_hash)s, %(slots)s);
 
--- beat: still there; no row comes back once the worker was marked lost
-update switchyard.worker
-set beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s, state = %(state)s::jsonb
-where worker_id = %(worker)s and lost_at is null and ended_at is null
-returning true;
+-- causes: how many causes the failures in the inbox have, by trend
+select c.trend, count(*) from switchyard.cause c group by c.trend;
 
--- end_worker: a normal end closes the row
-update switchyard.worker
-set ended_at = clock_timestamp(), beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s
-where worker_id = %(worker)s and ended_at is null and lost_at is null;
+-- forget_activity: what is older than a day
+delete from switchyard.activity where minute < clock_timestamp() - interval '1 day';
 
 -- living: the workers that should beat, with their last beats
 select worker_id, kind, beat_at from switchyard.worker where ended_at is null and lost_at is null;
@@ -122,6 +136,9 @@ from switchyard.pause_where_lost(%(ratio)s::double precision, %(least)s, make_in
 -- forget_workers: rows that ended or were lost long ago
 delete from switchyard.worker w
 where coalesce(w.ended_at, w.lost_at) < clock_timestamp() - make_interval(secs => %(keep)s);
+
+-- correct_backoff: retries that were recorded while the server's clock was ahead
+select switchyard.correct_backoff(%(limit)s);
 
 -- end_unserved: end what has waited for too long under names that nobody serves
 select action_name, ended
@@ -148,10 +165,25 @@ select switchyard.drop_partition(%(suffix)s);
 select extract(epoch from max(p.ends_at) - now())::double precision / 86400 from switchyard.partition_span p;
 
 -- announce: the action name that runs each workflow
-insert into switchyard.route (workflow, action_name)
-select r.workflow, r.action_name from unnest(%(workflows)s::text[], %(names)s::text[]) as r (workflow, action_name)
-on conflict (workflow) do update set action_name = excluded.action_name
-where route.action_name <> excluded.action_name;
+insert into switchyard.route (workflow, action_name, about)
+select r.workflow, r.action_name, r.about::jsonb
+from unnest(%(workflows)s::text[], %(names)s::text[], %(about)s::text[]) as r (workflow, action_name, about)
+on conflict (workflow) do update set action_name = excluded.action_name, about = excluded.about
+where (route.action_name, route.about) is distinct from (excluded.action_name, excluded.about);
+
+-- announce_flows: the lanes and limits of the names that are served
+select switchyard.announce_flows(%(flows)s::jsonb);
+
+-- withdraw_flows: those that the configuration lacks, while all conductors have the same one
+select switchyard.withdraw_flows(%(flows)s::text[])
+where not exists (
+  select from switchyard.worker w
+  where w.kind = 'conductor' and w.ended_at is null and w.lost_at is null and w.config_hash <> %(config_hash)s);
+
+-- lanes: how many lanes of each flow are in which state, and what is in flight
+select f.action_name, f.flow, l.state,
+  count(*), sum(l.in_flight)::bigint
+from switchyard.flow f join switchyard.lane l using (flow) group by f.action_name, f.flow, l.state;
 
 -- withdraw: workflows that the configuration lacks, while all conductors have the same one
 delete from switchyard.route r

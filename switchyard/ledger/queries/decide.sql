@@ -19,11 +19,5 @@ select id as action_uuid, switchyard.dismiss_thread(id, %(actor)s, %(reason)s) a
 -- dismiss_entry: takes a journal entry out of the inbox
 select switchyard.dismiss(%(entry)s, %(actor)s, %(reason)s) as changed;
 
--- interval: how much time the next partitions cover
-update switchyard.partitioning set partition_interval = %(interval)s where partition_interval <> %(interval)s;
-
--- ensure: makes partitions ahead
-select suffix, starts_at, ends_at from switchyard.ensure_partitions(%(days)s);
-
 -- drop: drops what retention allows
 select suffix, dropped, reason from switchyard.drop_partitions(now() - make_interval(secs => %(seconds)s));

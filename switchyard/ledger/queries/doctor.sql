@@ -9,9 +9,10 @@ select current_setting('server_version') as version, current_setting('server_ver
 -- ledger: whether there is one
 select exists (select from pg_namespace where nspname = 'switchyard') as there;
 
--- roles: which of the four this user has, and whether it owns the schema
+-- roles: which of the six this user has, and whether it owns the schema
 select r.role, pg_has_role(current_user, r.role, 'member') as member
-from unnest(array['switchyard_admin', 'switchyard_worker', 'switchyard_submitter', 'switchyard_reader']) as r (role)
+from unnest(array['switchyard_admin', 'switchyard_operator', 'switchyard_worker', 'switchyard_submitter', 'switchyard_client',
+  'switchyard_reader']) as r (role)
 where exists (select from pg_roles where rolname = r.role)
 union all
 select 'owner of the schema', true from pg_namespace n
@@ -19,6 +20,9 @@ where n.nspname = 'switchyard' and pg_has_role(current_user, n.nspowner, 'member
 
 -- unserved: action names that actions wait under and no conductor serves
 select action_name, waiting from switchyard.unserved order by waiting desc, action_name limit 10;
+
+-- schedules: those whose last tick is still to come by the server's clock
+select name, last_at from switchyard.schedule where last_at > now() + interval '1 minute' order by name limit 10;
 
 -- signals: whether the owner of the schema, as whom mark_lost runs, may end connections
 select pg_get_userbyid(n.nspowner) as owner, pg_has_role(n.nspowner, 'pg_signal_backend', 'member') as may

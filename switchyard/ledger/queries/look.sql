@@ -6,10 +6,16 @@ where (%(name)s::text is null or t.action_name = %(name)s)
   and (%(workflow)s::text is null or a.workflow = %(workflow)s)
   and (%(statuses)s::switchyard.status[] is null or t.status = any(%(statuses)s))
   and (%(error)s::text is null or position(lower(%(error)s) in lower(t.error)) > 0)
+  and (%(cause)s::text is null or t.cause = %(cause)s)
   and (%(key)s::text is null or a.idempotency_key = %(key)s)
   and (%(correlation_id)s::text is null or a.correlation_id = %(correlation_id)s)
-  and (%(since)s::timestamptz is null or t.action_uuid >= switchyard.uuid_floor(%(since)s))
-  and (%(until)s::timestamptz is null or t.action_uuid < switchyard.uuid_floor(%(until)s))
+  and (%(where)s::text is null or a.parameters @@ %(where)s::jsonpath)
+  and (%(tags)s::text[] is null or a.tags @> %(tags)s)
+  and (%(submitted_by)s::text is null or a.submitted_by = %(submitted_by)s)
+  -- Both tables: Postgres does not carry a bound from one to the other, and would open every partition of it.
+  and (%(since)s::timestamptz is null or (t.action_uuid >= switchyard.uuid_floor(%(since)s) and a.action_uuid >= switchyard.uuid_floor(%(since)s)))
+  and (%(until)s::timestamptz is null or (t.action_uuid < switchyard.uuid_floor(%(until)s) and a.action_uuid < switchyard.uuid_floor(%(until)s)))
+  and (%(before)s::uuid is null or (t.action_uuid < %(before)s and a.action_uuid < %(before)s))
 order by t.action_uuid desc limit %(limit)s;
 
 -- chosen: the ids of all actions that match the filters
@@ -18,11 +24,20 @@ where (%(name)s::text is null or t.action_name = %(name)s)
   and (%(workflow)s::text is null or a.workflow = %(workflow)s)
   and (%(statuses)s::switchyard.status[] is null or t.status = any(%(statuses)s))
   and (%(error)s::text is null or position(lower(%(error)s) in lower(t.error)) > 0)
+  and (%(cause)s::text is null or t.cause = %(cause)s)
   and (%(key)s::text is null or a.idempotency_key = %(key)s)
   and (%(correlation_id)s::text is null or a.correlation_id = %(correlation_id)s)
-  and (%(since)s::timestamptz is null or t.action_uuid >= switchyard.uuid_floor(%(since)s))
-  and (%(until)s::timestamptz is null or t.action_uuid < switchyard.uuid_floor(%(until)s))
+  and (%(where)s::text is null or a.parameters @@ %(where)s::jsonpath)
+  and (%(tags)s::text[] is null or a.tags @> %(tags)s)
+  and (%(submitted_by)s::text is null or a.submitted_by = %(submitted_by)s)
+  -- Both tables: Postgres does not carry a bound from one to the other, and would open every partition of it.
+  and (%(since)s::timestamptz is null or (t.action_uuid >= switchyard.uuid_floor(%(since)s) and a.action_uuid >= switchyard.uuid_floor(%(since)s)))
+  and (%(until)s::timestamptz is null or (t.action_uuid < switchyard.uuid_floor(%(until)s) and a.action_uuid < switchyard.uuid_floor(%(until)s)))
+  and (%(before)s::uuid is null or (t.action_uuid < %(before)s and a.action_uuid < %(before)s))
 order by t.action_uuid limit %(limit)s;
+
+-- oldest: when the first partition begins
+select min(starts_at) as oldest from switchyard.partition_span;
 
 -- sample: some actions, to show what was chosen
 select t.action_uuid, t.action_name, a.workflow, t.status, t.run, a.idempotency_key, t.error
@@ -37,6 +52,9 @@ union
 select a.*, t.status, t.run, t.attempt, t.tries, t.next_attempt_after, t.started_at, t.ended_at, t.last_update,
   t.error, t.note, t.needs_review, t.callbacks_due
 from switchyard.action a join switchyard.thread t using (action_uuid) where a.action_uuid = %(uuid)s;
+
+-- why: why an action has not ended, and when it may
+select switchyard.why_detail(%(uuid)s) as detail;
 
 -- events: the steps of one action, in the order in which they came
 select event_id, event_time, status, run, attempt, source, error, retry_seconds, detail, ignored
@@ -76,8 +94,31 @@ order by i.since;
 -- inbox_size: how many entries wait for a decision
 select count(*) as size from switchyard.inbox;
 
+-- causes: the causes of the failed actions in the inbox, the most frequent first
+select * from switchyard.cause order by count desc, cause limit %(limit)s;
+
+-- causes_like: the causes in the inbox that begin with a text
+select distinct t.cause from switchyard.thread t where t.needs_review and starts_with(t.cause, %(given)s) order by t.cause limit 4;
+
+-- causes_of: the causes of these actions, and the time by the clock that ends are recorded with
+select coalesce(array_agg(distinct t.cause), '{}') as causes, clock_timestamp() as began
+from switchyard.thread t where t.action_uuid = any(%(uuids)s) and t.cause is not null;
+
+-- returned: an action that failed with one of these causes since that time, or one of these that waits for its retry with it
+(select t.action_uuid, t.cause from switchyard.thread t
+ where t.needs_review and t.cause = any(%(causes)s) and t.ended_at >= %(began)s limit 1)
+union all
+(select t.action_uuid, switchyard.cause_of(t.error) from switchyard.thread t
+ where t.action_uuid = any(%(recent)s) and t.status = 'BACKOFF' and switchyard.cause_of(t.error) = any(%(causes)s) limit 1)
+limit 1;
+
 -- queue: what has not ended, by action name and status
 select * from switchyard.queue order by action_name, status;
+
+-- lanes: what is open and in flight in each lane, and what holds it back; those that wait longest first
+select * from switchyard.lanes
+where (%(name)s::text is null or action_name = %(name)s) and (%(all)s or open > 0)
+order by waiting_since nulls last, open desc, action_name, lane limit %(limit)s;
 
 -- fleet: the workers, the running ones first
 select * from switchyard.fleet where %(all)s or state <> 'ended' order by state desc, started_at desc;

@@ -1,11 +1,13 @@
--- one: asks for one action and returns its id
+-- one: submits one action and returns its id; written with cast(), because SQLAlchemy misreads a parameter before ::
 select switchyard.submit(
-  action_name => %(action_name)s, parameters => %(parameters)s::jsonb, workflow => %(workflow)s,
-  priority => %(priority)s::integer, correlation_id => %(correlation_id)s, idempotency_key => %(idempotency_key)s,
-  start_after => %(start_after)s, parent_uuid => %(parent_uuid)s, callbacks => %(callbacks)s::jsonb);
+  action_name => %(action_name)s, parameters => cast(%(parameters)s as jsonb), workflow => %(workflow)s,
+  priority => cast(%(priority)s as integer), correlation_id => %(correlation_id)s, idempotency_key => %(idempotency_key)s,
+  start_after => cast(%(start_after)s as timestamptz), parent_uuid => cast(%(parent_uuid)s as uuid),
+  callbacks => cast(%(callbacks)s as jsonb), lane => %(lane)s, tags => cast(%(tags)s as text[]),
+  after => cast(%(after)s as uuid[]), after_policy => %(after_policy)s) as action_uuid;
 
--- many: asks for a JSON list of actions, some with idempotency keys, and returns their ids in its order
-select action_uuid from switchyard.submit_many(%(requests)s::jsonb);
+-- many: submits a JSON list of actions, some with idempotency keys, and returns their ids in its order
+select action_uuid from switchyard.submit_many(cast(%(requests)s as jsonb));
 
 -- clock: the server's time, which the ids of a bulk submit are made of
 select extract(epoch from clock_timestamp())::double precision;
@@ -15,4 +17,4 @@ select workflow, action_name from switchyard.route where workflow = any(%(workfl
 
 -- copy: takes many actions that need no idempotency key in one statement
 copy switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters,
-  callbacks, correlation_id, start_after) from stdin;
+  callbacks, correlation_id, start_after, lane, tags, after, after_policy) from stdin;

@@ -25,7 +25,7 @@ REPLY = struct.Struct(">QBB")  # length, kind, whether the child leaves after th
 VALUE, RAISED, EXCEEDED = range(3)
 FORK, END = b"F", b"E"
 PID = struct.Struct(">q")
-GROWTH = 64 * 2**20  # a child that has kept this much for itself is replaced
+GROWTH = 64 * 2**20  # a child that still uses this much memory is replaced
 _PAGE = resource.getpagesize()
 
 
@@ -106,7 +106,7 @@ def _evaluated(body: bytes, longest: int) -> tuple[int, bytes]:
         return EXCEEDED, b'"memory"'
     except RecursionError:
         return EXCEEDED, b'"depth"'
-    except Exception as error:  # noqa: BLE001 - whatever it is, the caller hears of it
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is reported to the caller
         return RAISED, json.dumps([type(error).__name__, str(error)[:2000]]).encode()
     if len(reply) > longest:
         return EXCEEDED, b'"result"'

@@ -1,4 +1,4 @@
-"""The pool itself: a thread of ours for each child; see the package for the promises."""
+"""The pool itself: one thread per child; see the package for the guarantees."""
 
 import asyncio
 import os
@@ -148,13 +148,13 @@ class _Call:
         self._lock = threading.Lock()
 
     def assign(self, child: Child) -> bool:
-        """The child that is to answer; False where nobody waits for the answer any more."""
+        """The child that is to answer; False where the caller no longer waits."""
         with self._lock:
             self._child = child
             return not self.abandoned
 
     def abandon(self) -> None:
-        """Nobody waits for the answer: a child that computes it is interrupted."""
+        """The caller no longer waits: a child that computes the answer is interrupted."""
         # Before the interrupt: otherwise the thread that is interrupted may report a crash first.
         self.fail(PoolUnavailable(f"{self.name} was not evaluated: the pool was closed"))
         with self._lock:

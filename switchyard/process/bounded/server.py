@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,10 +43,18 @@ class Reply(NamedTuple):
 class Server:
     """Started when the first child is needed, and again where it was killed."""
 
-    def __init__(self, modules: Sequence[str]) -> None:
-        self._modules = list(modules)
+    def __init__(self, modules: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        """`environment`: variables for the imports of `modules`, besides the few that are passed on."""
+        self._modules, self._environment = list(modules), dict(environment or {})
         self._running: _Process | None = None
         self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Begin the imports now, so that the first child does not wait for all of them."""
+        with self._lock:
+            if self._running is None or self._running.broken:
+                self._end()
+                self._running = _Process(self._modules, self._environment)
 
     def fork(self) -> "Child":
         """A new child. Only from a thread that lives as long as the server may be needed."""
@@ -56,11 +64,10 @@ class Server:
             return self._forked()
 
     def _forked(self) -> "Child":
-        with self._lock:
-            if self._running is None or self._running.broken:
-                self._end()
-                self._running = _Process(self._modules)
-            server = self._running
+        self.start()
+        server = self._running
+        if server is None:
+            raise ConnectionError("the server of evaluating processes was closed")
         ours, theirs = socket.socketpair()
         try:
             return Child(server.ask(FORK + PID.pack(0), theirs.fileno()), ours, server)
@@ -84,7 +91,7 @@ class Server:
 class _Process:
     """One run of the server."""
 
-    def __init__(self, modules: list[str]) -> None:
+    def __init__(self, modules: list[str], environment: Mapping[str, str]) -> None:
         self.broken = False
         self._control, theirs = socket.socketpair()
         self._control.settimeout(_ANSWERS_WITHIN)
@@ -95,7 +102,10 @@ class _Process:
             self._process = subprocess.Popen(  # noqa: S603 - ourselves
                 [sys.executable, "-I", "-c", main],
                 pass_fds=[theirs.fileno()],
-                env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+                env={
+                    **{name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+                    **environment,
+                },
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 cwd="/",
@@ -127,10 +137,21 @@ class Child:
 
     def ask(self, request: bytes, within: float, longest: int) -> Reply:
         """Its reply; where there is none the child is ended, and ChildDiedError says how it came to that."""
-        deadline = time.monotonic() + within
+        return self.send(request, within).reply(within, longest)
+
+    def send(self, request: bytes, within: float) -> "Child":
+        """Ask, and do not wait for the reply: `reply` is called later."""
         try:
             self._connection.settimeout(within)
             self._connection.sendall(request)
+        except OSError:
+            raise ChildDiedError(None, self.end()) from None
+        return self
+
+    def reply(self, within: float, longest: int) -> Reply:
+        """The reply to what was sent."""
+        deadline = time.monotonic() + within
+        try:
             header = receive(self._connection, REPLY.size, deadline)
             length, kind, leaving = REPLY.unpack(header)
             body = receive(self._connection, min(length, longest), deadline)

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from switchyard.backends.argo.model import ArgoResumeAction
 from switchyard.backends.argo.nodes import NodesError
 from switchyard.backends.argo.resource import identity, workflows
-from switchyard.backends.argo.resume.model import ArgoResumeAction
 from switchyard.backends.argo.resume.wake import Selector, awake, suspended, waking
 from switchyard.backends.http.template import Template, TemplateFaultError
 from switchyard.backends.kubernetes.answer import RefusedError
@@ -69,7 +69,7 @@ class ArgoResumeHandler:
             return Retry(str(error))
         except RefusedError as error:
             return _refused(error)
-        return Retry(f'the workflow "{call.workflow}" kept changing', sent=False)
+        return Retry(f'the workflow "{call.workflow}" changed repeatedly', sent=False)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -143,5 +143,5 @@ def _action(work: Work) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """Argo's parameters are texts; what is none goes as JSON."""
+    """Argo's parameters are strings; other values are sent as JSON."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -1,4 +1,4 @@
-"""What a process writes, kept in a file of bounded size: the beginning and the end, without the middle.
+"""The output of a process in a file of bounded size: the beginning and the end, without the middle.
 
 Values that the process got as secrets are masked before anything is written.
 """

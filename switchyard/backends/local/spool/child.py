@@ -52,7 +52,7 @@ def _become(job: dict[str, Any], folder: Path, parent: int, ends: tuple[int, int
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.execvpe(job["argv"][0], job["argv"], job["environment"])  # noqa: S606 - no shell is the point
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the parent must hear it and we must go
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is reported to the parent, and we exit
         os.write(broken, f"{job['argv'][0]}: {getattr(error, 'strerror', None) or error}".encode())
     finally:
         os._exit(127)

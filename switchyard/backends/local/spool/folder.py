@@ -33,7 +33,7 @@ def executions(root: Path) -> Iterator[Execution]:
 
 
 def make(root: Path, name: str) -> Path:
-    """The folder of that name, made by whoever comes first; its parent is flushed, so that it stays."""
+    """The folder of that name, created if missing; its parent is flushed, so that it survives a crash."""
     path = root / name
     with suppress(FileExistsError):
         path.mkdir(mode=0o700)

@@ -31,7 +31,7 @@ def claim(root: Path) -> str:
 
 
 def _mark(root: Path) -> dict[str, Any]:
-    """Write the mark unless another was quicker; whoever links first stands."""
+    """Write the mark unless another process did; the first link wins."""
     part = root / f".{OWNER}.{uuid4()}"
     record.write(part, {"id": str(uuid4()), "host": _host()})
     with suppress(FileExistsError):

@@ -1,4 +1,4 @@
-"""The process that stands between conductor, which may die, and the command, which must run once.
+"""The process between conductor, which may die, and the command, which must run once.
 
 Started as `python -S -m switchyard.backends.local.spool.supervisor FOLDER` with the job as JSON on its
 standard input, so that secrets in the environment touch no disk. It detaches and answers by its exit code
@@ -24,7 +24,7 @@ _WRITE_AGAIN = 5.0
 
 
 def main(path: Path) -> int:
-    """Leave a supervisor behind; its first word says whether it started the command."""
+    """Start a detached supervisor; its first line reports whether it started the command."""
     job = json.load(sys.stdin)
     hear, say = os.pipe()
     if os.fork():
@@ -46,7 +46,7 @@ def main(path: Path) -> int:
 
 
 def _detach() -> None:
-    """The caller made the session; we are not its leader, hold none of its descriptors and stand nowhere."""
+    """The caller created the session; we are not its leader, and have no descriptors or folder of its."""
     os.chdir("/")
     os.umask(0o077)
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -94,7 +94,7 @@ def _record(end: End) -> dict[str, Any]:
 
 
 def _leave(path: Path, end: dict[str, Any]) -> None:
-    """Write the exit, however long the disk is full; where the folder was taken away nobody asks any more."""
+    """Write the exit, retrying while the disk is full; a removed folder needs none."""
     while path.exists():
         try:
             record.write(path / record.EXIT, end)

@@ -24,7 +24,7 @@ class End(NamedTuple):
 
 
 class Watch:
-    """Reads what the process says and ends it in time."""
+    """Reads the output of the process and enforces its timeout."""
 
     def __init__(self, child: Child, path: Path, job: dict[str, Any]) -> None:
         self._child = child
@@ -42,11 +42,11 @@ class Watch:
         for descriptor in (*self._captures, self._ended):
             self._poll.register(descriptor, select.POLLIN)
         self._reason = "exited"
-        self._told = False
+        self._stop_requested = False
 
     def tell(self) -> None:
         """A signal asked the supervisor to end: the process goes first."""
-        self._told = True
+        self._stop_requested = True
 
     def to_the_end(self) -> End:
         """Return when the process is gone, with everything it started."""
@@ -61,14 +61,14 @@ class Watch:
         return End(status, self._reason)
 
     def _reap(self) -> int | None:
-        """Collect whoever ended, adopted orphans too; the process's own status is what counts."""
+        """Reap all ended children, adopted orphans too; the status of the process itself counts."""
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid in (0, self._child.pid):
                 return status if pid else None
 
     def _listen(self, seconds: float) -> bool:
-        """Take what was said, or wait until something is, or the process ends; whether anything was said."""
+        """Read output, or wait for output or the end of the process; whether there was any."""
         heard = False
         for descriptor, _ in self._poll.poll(seconds * 1000):
             if descriptor == self._ended:
@@ -89,7 +89,7 @@ class Watch:
             return
         if self._deadline is not None and now >= self._deadline:
             self._reason = "timed out"
-        elif self._told or (self._path / record.STOP).exists():
+        elif self._stop_requested or (self._path / record.STOP).exists():
             self._reason = "stopped"
         else:
             return
@@ -98,7 +98,7 @@ class Watch:
 
 
 def end_the_rest(leader: int) -> None:
-    """Kill what the process left behind: its group, and orphans that became ours, until there are none."""
+    """Kill what the process left behind: its group, and adopted orphans, until none is left."""
     signal_group(leader, signal.SIGKILL)
     while pids := children():
         for pid in pids:

@@ -1,10 +1,11 @@
-"""Action names that nobody serves: what waits under them waits, unless `unknown_after` is set.
+"""Action names that no conductor serves, and names of ours whose handler could not start.
 
-A conductor with an older file, or another application's, must not end what it does not know. The inbox,
+What waits under a name that no conductor serves waits, unless `unknown_after` is set: a conductor with an
+older file, or another application's, must not end what it does not know. The inbox,
 `switchyard doctor` and the view `switchyard.unserved` show these names.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from conductor.maintenance.own_session import OwnSession
 from switchyard.config.config import Config
@@ -15,6 +16,7 @@ log = get_logger(__name__)
 
 END_UNSERVED = query("conductor", "end_unserved")
 EVERY = 10.0
+RESTART_EVERY = 15.0
 AT_ONCE = 500
 
 
@@ -39,3 +41,17 @@ class UnknownNames:
         for name, count in ended:
             log.error("ended INVALID: no conductor serves this action name", action=name, count=count)
         return 0.0 if any(count == AT_ONCE for _, count in ended) else EVERY
+
+
+class Unserved:
+    """Starts names again whose handler could not start; the other names are served meanwhile."""
+
+    name = "unserved names"
+
+    def __init__(self, start: Callable[[], Awaitable[None]]) -> None:
+        self._start = start
+
+    async def run_once(self) -> float:
+        """Start those that can be started by now."""
+        await self._start()
+        return RESTART_EVERY

@@ -1,0 +1,27 @@
+"""The causes of the failures in the inbox, for the metrics."""
+
+from conductor.maintenance.own_session import OwnSession
+from conductor.metrics import ConductorMetrics
+from switchyard.ledger.queries import query
+
+CAUSES = query("conductor", "causes")
+EVERY = 60.0  # seconds: it reads every failure in the inbox
+
+
+class Causes:
+    """How many causes there are, by trend; which ones is for `switchyard inbox --by-cause`."""
+
+    name = "causes"
+
+    def __init__(self, own: OwnSession, metrics: ConductorMetrics) -> None:
+        self._own = own
+        self._metrics = metrics
+
+    async def run_once(self) -> float:
+        """Replace all series."""
+        async with self._own.session() as session:
+            rows = await session.rows(CAUSES)
+        self._metrics.causes.clear()
+        for trend, causes in rows:
+            self._metrics.causes.labels(trend).set(causes)
+        return EVERY

@@ -1,0 +1,28 @@
+"""Retries that were recorded while the server's clock was ahead: they recover as soon as the clock does."""
+
+from conductor.maintenance.own_session import OwnSession
+from switchyard.ledger.queries import query
+from switchyard.process.log import get_logger
+
+log = get_logger(__name__)
+
+CORRECT_BACKOFF = query("conductor", "correct_backoff")
+EVERY = 15.0
+AT_ONCE = 500
+
+
+class ClockCare:
+    """Looks for retries whose time of recording is in the future."""
+
+    name = "clock"
+
+    def __init__(self, own: OwnSession) -> None:
+        self._own = own
+
+    async def run_once(self) -> float:
+        """One batch; at once again where it was a full one."""
+        async with self._own.session() as session:
+            [[count]] = await session.rows(CORRECT_BACKOFF, {"limit": AT_ONCE})
+        if count:
+            log.warning("retries had been recorded while the server's clock was ahead", corrected=count)
+        return 0.0 if count == AT_ONCE else EVERY

@@ -1,0 +1,91 @@
+"""Settles what waits for other actions: marks, releases, cancels (migrations/current/waiting.sql).
+
+Every conductor does it, and any number may: nothing is remembered here, so a kill costs only time.
+While nothing waits, it sleeps until a new waiter notifies the session that all maintenance shares. While
+something does, it listens on a session of its own: the end of a marked action rings, and whoever is armed
+hears it.
+"""
+
+import asyncio
+
+from conductor.maintenance.own_session import OwnSession
+from conductor.session.session import Session
+from switchyard.ledger.queries import query
+
+ANY = query("waiting", "any")
+SETTLE = query("waiting", "settle")
+BELL = {"name": "switchyard joins"}
+NAME_BELL = query("conductor", "name_bell")
+LISTEN = query("conductor", "listen")
+ARM = query("conductor", "arm")
+DISARM = query("conductor", "disarm")
+
+BATCH = 50  # small: a kill loses a batch
+WITHOUT = 60.0  # while nothing waits: a new waiter notifies
+IDLE = 0.5
+BUSY = 0.01  # others hold the rows: they are being ended just now
+MOST_BUSY = 10  # so often in a row; what is held for longer waits like the others
+UNARMED = 0.05  # a writer is about to commit, and will not ring
+
+
+class Settle:
+    """One pass: look until there is nothing to do, then wait for the bell."""
+
+    name = "joins"
+
+    def __init__(self, shared: OwnSession, bell: OwnSession) -> None:
+        self._shared = shared
+        self._bell = bell
+        self._listens: Session | None = None
+        self._rang = asyncio.Event()
+        self._busy = 0
+
+    async def run_once(self) -> float:
+        """Look, and where something waits, listen until it may be settled."""
+        async with self._shared.session() as session:
+            [[waits]] = await session.rows(ANY)
+        if not waits:
+            await self.close()
+            return WITHOUT
+        async with self._bell.session() as session:
+            if session is not self._listens:
+                await self._listen(session)
+            await self._pass(session)
+        return 0.0
+
+    async def close(self) -> None:
+        """Give the session back."""
+        self._listens = None
+        await self._bell.close()
+
+    async def _listen(self, session: Session) -> None:
+        session.on_bell = lambda _named: self._rang.set()
+        await session.rows(NAME_BELL, BELL)
+        await session.rows(LISTEN)
+        self._listens = session
+
+    async def _pass(self, session: Session) -> None:
+        self._rang.clear()
+        self._busy = self._busy + 1 if await self._settled(session) else 0
+        if 0 < self._busy <= MOST_BUSY:
+            await session.wait(self._rang, BUSY)
+            return
+        [[armed]] = await session.rows(ARM, BELL)
+        await self._settled(session)  # what came before the bell was armed
+        await session.wait(self._rang, IDLE if armed else UNARMED)
+        if armed:
+            await session.rows(DISARM, BELL)
+
+    async def _settled(self, session: Session) -> int:
+        """Settle until nothing changes; how many could not be decided because others hold their rows."""
+        while True:
+            total = left = 0
+            for new in (True, False):
+                limit, settled, busy = BATCH, 1, 0
+                while settled or busy == limit:
+                    limit = 2 * limit if busy == limit else BATCH  # further than those that others hold
+                    [[settled, busy]] = await session.rows(SETTLE, {"new": new, "limit": limit})
+                    total += settled
+                left += busy
+            if not total:
+                return left

@@ -1,0 +1,114 @@
+-- Jobs: actions that run a workflow, in the words of OGC API Processes. A caller that may not read the table action sees
+-- what it submitted itself.
+
+create or replace function switchyard.job_status(status switchyard.status, started_at timestamptz) returns text
+language sql immutable parallel safe as $$
+  select case
+    when status in ('PENDING', 'QUEUED') or status = 'BACKOFF' and started_at is null then 'accepted'
+    when status in ('RUNNING', 'BACKOFF') then 'running'
+    when status = 'SUCCESSFUL' then 'successful'
+    when status = 'CANCELED' then 'dismissed'
+    else 'failed' end
+$$;
+comment on function switchyard.job_status is 'The word of OGC API Processes for a status.';
+
+create or replace view switchyard.visible_action as
+select a.* from switchyard.action a
+where (select switchyard.sees_all()) or a.submitted_by = (select switchyard.caller());
+comment on view switchyard.visible_action is 'The actions that the caller may see.';
+
+-- The lateral lookups keep the plan to one index probe per row, whatever the number of partitions.
+create or replace view switchyard.job as
+select a.action_uuid as job_id, a.workflow as process_id, switchyard.job_status(t.status, t.started_at) as job_status,
+  a.created_at, a.action_name, a.priority, a.correlation_id, a.lane, a.tags, a.submitted_by, a.start_after,
+  t.status, t.run, t.attempt, t.next_attempt_after, t.started_at, t.ended_at, t.last_update, t.error, t.note, t.needs_review,
+  p.outputs, p.response,
+  case when t.status = 'SUCCESSFUL' then 100 when t.status < 'SUCCESSFUL' then (
+    select least(100, greatest(0, round(100 * (e.detail ->> 'progress')::numeric)))::integer from switchyard.event e
+    where e.action_uuid = a.action_uuid and e.run = t.run and e.status = 'INFO' and jsonb_typeof(e.detail -> 'progress') = 'number'
+    order by e.event_id desc limit 1) end as progress
+from switchyard.visible_action a
+cross join lateral (select * from switchyard.thread t where t.action_uuid = a.action_uuid offset 0) as t
+left join lateral (select * from switchyard.presentation p where p.action_uuid = a.action_uuid offset 0) as p on true
+where a.workflow is not null and p.hidden_at is null;
+comment on view switchyard.job is 'Actions that run a workflow, in the words of OGC API Processes; without those that were dismissed after their end.';
+
+create or replace view switchyard.job_event as
+select e.* from switchyard.event e
+where exists (select from switchyard.visible_action a where a.action_uuid = e.action_uuid);
+comment on view switchyard.job_event is 'The events of the actions that the caller may see.';
+
+-- Callbacks are submitted by caboose: who may see an action may see all that followed from it.
+create or replace function switchyard.family(root uuid, most integer default 1000)
+returns table (action_uuid uuid, parent_uuid uuid, action_name text, workflow text, callback text, depth integer,
+  status switchyard.status, run integer, attempt integer, error text, created_at timestamptz, ended_at timestamptz)
+language sql stable security definer set search_path = switchyard, pg_temp as $$
+  with recursive family as (
+    select a.action_uuid, a.parent_uuid, a.action_name, a.workflow, a.callback, 0 as depth
+    from switchyard.visible_action a where a.action_uuid = root
+    union all
+    select a.action_uuid, a.parent_uuid, a.action_name, a.workflow, a.callback, f.depth + 1
+    from family f join switchyard.action a on a.parent_uuid = f.action_uuid and a.action_uuid > f.action_uuid
+  )
+  select f.*, t.status, t.run, t.attempt, t.error, t.created_at, t.ended_at
+  from (select * from family limit most) as f join switchyard.thread t using (action_uuid) order by f.depth, f.action_uuid
+$$;
+comment on function switchyard.family is 'An action that the caller may see and all that followed from it, parents before children.';
+
+-- The facts name other actions and workers: who sees its own jobs only is given the sentence.
+create or replace function switchyard.job_why(job_id uuid) returns jsonb
+language plpgsql stable security definer set search_path = switchyard, pg_temp as $$
+declare
+  detail jsonb;
+begin
+  if not exists (select from switchyard.visible_action a where a.action_uuid = job_id) then
+    raise exception 'job: there is no job %', job_id using errcode = 'no_data_found';
+  end if;
+  detail := switchyard.why_detail(job_id);
+  return case when switchyard.sees_all() then detail
+    else jsonb_build_object('kind', detail -> 'kind', 'sentence', detail -> 'sentence', 'estimate', detail -> 'estimate') end;
+end
+$$;
+comment on function switchyard.job_why is 'Why a job that the caller may see has not ended.';
+
+-- Submits a job over HTTP: the same function as everywhere, and how its results were asked for.
+create or replace function switchyard.execute(
+  process text, inputs jsonb, idempotency_key text default null, correlation_id text default null, callbacks jsonb default null,
+  outputs jsonb default null, response text default null, priority integer default 100, lane text default null, tags text[] default null
+) returns uuid
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  job_id uuid;
+begin
+  if not exists (select from switchyard.route r where r.workflow = process) then
+    raise exception 'process: there is no process %', process using errcode = 'no_data_found';
+  end if;
+  job_id := switchyard.submit(parameters => inputs, workflow => process, idempotency_key => execute.idempotency_key,
+    correlation_id => execute.correlation_id, callbacks => execute.callbacks, priority => execute.priority,
+    lane => execute.lane, tags => execute.tags);
+  if outputs is not null or response is not null then
+    insert into switchyard.presentation (action_uuid, outputs, response) values (job_id, execute.outputs, execute.response)
+    on conflict do nothing;
+  end if;
+  return job_id;
+end
+$$;
+comment on function switchyard.execute is 'Submits a job of that process in the caller''s name; with an idempotency key used before, the first job.';
+
+-- A caller may end what it may see: an open job is canceled, an ended one no longer listed. No row is deleted.
+create or replace function switchyard.dismiss_job(job_id uuid, reason text) returns boolean
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+begin
+  if not exists (select from switchyard.job j where j.job_id = dismiss_job.job_id) then
+    raise exception 'job: there is no job %', job_id using errcode = 'no_data_found';
+  elsif switchyard.cancel(job_id, switchyard.caller(), reason) then
+    return true;
+  end if;
+  insert into switchyard.presentation as p (action_uuid, hidden_at, hidden_by) values (job_id, now(), switchyard.caller())
+  on conflict (action_uuid) do update set hidden_at = excluded.hidden_at, hidden_by = excluded.hidden_by;
+  insert into switchyard.event (action_uuid, status, source, detail)
+  values (job_id, 'INFO', 'admin', jsonb_build_object('hidden', true, 'actor', switchyard.caller(), 'reason', reason));
+  return false;
+end
+$$;
+comment on function switchyard.dismiss_job is 'Cancels an open job; hides one that has ended from the list of jobs. True where it was open.';

@@ -1,0 +1,517 @@
+-- Lanes: exact limits and fair turns for a flow (an action name, or one workflow of it). ADR 0131 has the protocol.
+--
+-- One claim of a flow at a time (an advisory lock until the end of the statement, milliseconds). Nothing is counted that
+-- could leak: a session's row lists what it has in flight, and every claim replaces it by what the session says it still
+-- holds and what it gets now. A session that died has no locks: its row is deleted a second later. A lane's in_flight is the sum over these
+-- rows, changed in the same transaction.
+
+create or replace function switchyard.lane_at(p_parameters jsonb, p_path jsonpath) returns text
+language plpgsql immutable parallel safe as $$
+declare
+  found jsonb := jsonb_path_query_first(p_parameters, p_path, '{}', true);
+begin
+  if jsonb_typeof(found) in ('object', 'array') then
+    raise exception 'lane: % finds an %, not a text', p_path, jsonb_typeof(found) using errcode = 'invalid_parameter_value';
+  elsif length(found #>> '{}') not between 1 and 200 then
+    raise exception 'lane: what % finds has % characters; 1 to 200 are allowed', p_path, length(found #>> '{}')
+      using errcode = 'invalid_parameter_value';
+  end if;
+  return found #>> '{}';
+end
+$$;
+comment on function switchyard.lane_at is 'The lane that a path finds in the parameters; null where it finds nothing.';
+
+create or replace function switchyard.flow_of(p_uuid uuid, out flow text, out lane text)
+language sql stable as $$
+  select coalesce(w.flow, n.flow), case when n.flow is not null then coalesce(a.lane, '') end
+  from switchyard.action a
+  left join switchyard.flow n on n.action_name = a.action_name and n.workflow is null
+  left join switchyard.flow w on w.action_name = a.action_name and w.workflow = a.workflow
+  where a.action_uuid = p_uuid
+$$;
+comment on function switchyard.flow_of is 'The flow and the lane of an action; null where its name has no lanes and limits.';
+
+-- A name always has a flow of its own where one of its workflows has one. What is in the yard without: it was there before
+-- the flow was announced, or came from a transaction that was open then. Its lane is the one that its submission named.
+create or replace function switchyard.adopt_strays(p_action_name text) returns void
+language sql volatile as $$
+  update switchyard.yard y set flow = o.flow, lane = o.lane, entered = pg_current_xact_id()
+  from (
+    select z.action_uuid from switchyard.yard z
+    where z.action_name = p_action_name and z.flow is null and z.status in ('PENDING', 'BACKOFF') and z.due is null
+    order by z.priority, z.action_uuid limit 1000 for update skip locked) as s, lateral switchyard.flow_of(s.action_uuid) as o
+  where y.action_uuid = s.action_uuid
+$$;
+comment on function switchyard.adopt_strays is 'Gives ready actions of a name their flow and lane, where they have none.';
+
+-- Session locks end with the connection: whoever gets (1937204084, session) knows that it is gone.
+create or replace function switchyard.flow_session_number() returns bigint
+language plpgsql volatile as $$
+declare
+  number bigint := nullif(current_setting('switchyard.flow_session', true), '');
+begin
+  if number is null then
+    number := nextval('switchyard.flow_session_id') % 2147483647;
+    perform pg_advisory_lock_shared(1937204084, number::integer);
+    perform set_config('switchyard.flow_session', number::text, false);
+  end if;
+  return number;
+end
+$$;
+comment on function switchyard.flow_session_number is 'The number of this session; it holds the lock (1937204084, number) for as long as it lives.';
+
+-- Every ready row behind its lane's position is in early, and a lane that has one is not empty.
+create or replace function switchyard.lanes_arrive(p_state switchyard.flow_state, p_flow switchyard.flow, p_lanes text[], p_priorities smallint[], p_uuids uuid[])
+returns void language plpgsql volatile as $$
+begin
+  insert into switchyard.lane (flow, lane, seq, vtime, tokens, refilled, weight)
+  -- Each a time of its own, a millionth apart: with equal ones the index would be walked over those that had their turn.
+  select p_flow.flow, d.lane, p_state.seq + 1, p_state.vnow + 1e-6 * row_number() over (), p_flow.lane_burst, clock_timestamp(),
+    coalesce((p_flow.weights ->> d.lane)::double precision, 1)
+  from (select distinct a.lane from unnest(p_lanes) as a (lane)) as d
+  where not exists (select from switchyard.lane l where l.flow = p_flow.flow and l.lane = d.lane);
+  update switchyard.lane l set seq = p_state.seq + 1,
+    early = case when e.many then '{}' else l.early || e.early end,
+    from_priority = case when e.many then -32768 else l.from_priority end,
+    from_uuid = case when e.many then '00000000-0000-0000-0000-000000000000' else l.from_uuid end,
+    vtime = case when l.state = 'empty' then greatest(l.vtime, p_state.vnow) else l.vtime end,
+    state = case when l.state = 'empty' then 'ready' else l.state end
+  from (
+    select n.at, b.early, cardinality(n.early) + cardinality(b.early) > 1000 as many
+    from (select a.lane, array_agg(a.priority) as priorities, array_agg(a.id) as ids
+          from unnest(p_lanes, p_priorities, p_uuids) as a (lane, priority, id) group by a.lane) as g
+    cross join lateral (
+      select x.ctid as at, x.state, x.from_priority, x.from_uuid, x.early from switchyard.lane x
+      where x.flow = p_flow.flow and x.lane = g.lane order by x.seq desc limit 1) as n
+    cross join lateral (
+      select coalesce(array_agg(distinct k.id), '{}') as early from unnest(g.priorities, g.ids) as k (priority, id)
+      where (k.priority, k.id) <= (n.from_priority, n.from_uuid) and k.id <> all (n.early)) as b
+    where n.state = 'empty' or b.early <> '{}' offset 0) as e
+  where l.ctid = e.at; -- by its place: joined by its key, a plan made while the table was empty walks all lanes for each
+end
+$$;
+comment on function switchyard.lanes_arrive is 'Lanes learn of rows that became ready: new lanes, empty ones, and what lies behind their positions.';
+
+-- Too many arrivals to read one by one: every lane that has a ready row starts at its front again.
+create or replace function switchyard.lanes_restart(p_state switchyard.flow_state, p_flow switchyard.flow) returns void
+language plpgsql volatile as $$
+declare
+  names text[];
+begin
+  with recursive hop (lane) as (
+    (select y.lane from switchyard.yard y where (y.flow || '') = p_flow.flow and y.flow is not null and y.status in ('PENDING', 'BACKOFF') and y.due is null
+     order by y.lane limit 1)
+    union all
+    select (select y.lane from switchyard.yard y where (y.flow || '') = p_flow.flow and y.flow is not null and y.status in ('PENDING', 'BACKOFF')
+      and y.due is null and y.lane > h.lane order by y.lane limit 1)
+    from hop h where h.lane is not null
+  )
+  select array_agg(h.lane) into names from hop h where h.lane is not null;
+  if names is null then
+    return;
+  end if;
+  perform switchyard.lanes_arrive(p_state, p_flow, names, array_fill(null::smallint, array[cardinality(names)]), array_fill(null::uuid, array[cardinality(names)]));
+  update switchyard.lane l set seq = p_state.seq + 1, from_priority = -32768, from_uuid = '00000000-0000-0000-0000-000000000000', early = '{}'
+  from (
+    select n.at from unnest(names) as k (lane), lateral (
+      select x.ctid as at from switchyard.lane x where x.flow = p_flow.flow and x.lane = k.lane order by x.seq desc limit 1) as n offset 0) as e
+  where l.ctid = e.at;
+end
+$$;
+comment on function switchyard.lanes_restart is 'Every lane with ready rows is looked at from its front.';
+
+create or replace function switchyard.lanes_freed(p_state switchyard.flow_state, p_lanes text[]) returns void
+language sql volatile as $$
+  update switchyard.lane l set seq = p_state.seq + 1, in_flight = l.in_flight - r.less, vtime = greatest(l.vtime, p_state.vnow),
+    state = case when l.state = 'full' then 'ready' else l.state end
+  from (
+    select n.at, g.less from (select a.lane, count(*)::integer as less from unnest(p_lanes) as a (lane) group by a.lane) as g
+    cross join lateral (
+      select x.ctid as at from switchyard.lane x where x.flow = p_state.flow and x.lane = g.lane order by x.seq desc limit 1) as n
+    offset 0) as r
+  where l.ctid = r.at
+$$;
+comment on function switchyard.lanes_freed is 'Slots of those lanes came free, one for each time that a lane is named.';
+
+create or replace function switchyard.lanes_slowed(p_state switchyard.flow_state, p_floor double precision, p_lanes text[], p_factors double precision[])
+returns void language sql volatile as $$
+  update switchyard.lane l set seq = p_state.seq + 1, factor = least(1, greatest(p_floor, l.factor * r.factor))
+  from (
+    select n.at, g.factor from unnest(p_lanes, p_factors) as g (lane, factor)
+    cross join lateral (
+      select x.ctid as at from switchyard.lane x where x.flow = p_state.flow and x.lane = g.lane order by x.seq desc limit 1) as n
+    offset 0) as r
+  where l.ctid = r.at
+$$;
+comment on function switchyard.lanes_slowed is 'The breaker multiplies what is left of the limits of those lanes.';
+
+create or replace function switchyard.flow_arrivals(
+  p_flow switchyard.flow, p_seen pg_snapshot, p_flying uuid[],
+  out arrived bigint, out first_due timestamptz, out lanes text[], out priorities smallint[], out ids uuid[]
+) language plpgsql stable as $$
+declare
+  top xid8 := pg_snapshot_xmax(p_seen);
+  open_then xid8[] := array(select pg_snapshot_xip(p_seen));
+begin
+  select count(*), min(n.due), coalesce(array_agg(n.lane) filter (where n.ready), '{}'),
+    coalesce(array_agg(n.priority) filter (where n.ready), '{}'), coalesce(array_agg(n.action_uuid) filter (where n.ready), '{}')
+  into arrived, first_due, lanes, priorities, ids
+  from (
+    select z.*, z.flow = p_flow.flow and z.due is null
+      and p_flying[width_bucket(z.action_uuid, p_flying)] is distinct from z.action_uuid as ready
+    from (
+      (select z.action_uuid, z.action_name, z.flow, z.lane, z.priority, z.due from switchyard.yard z
+       where hashtext(z.action_name) = hashtext(p_flow.action_name) and z.status in ('PENDING', 'BACKOFF') and z.entered >= top
+       order by z.entered limit 5001)
+      union all
+      select w.* from unnest(open_then) as o (id), lateral (
+        select z.action_uuid, z.action_name, z.flow, z.lane, z.priority, z.due from switchyard.yard z
+        where hashtext(z.action_name) = hashtext(p_flow.action_name) and z.status in ('PENDING', 'BACKOFF') and z.entered = o.id
+        offset 0) as w
+      limit 5001) as z
+    where z.action_name = p_flow.action_name) as n;
+end
+$$;
+comment on function switchyard.flow_arrivals is 'What became ready or began to wait since that snapshot and is not in flight.';
+
+-- After a crash of the server the last claims may be forgotten, and tokens with them: it starts with none.
+create or replace function switchyard.refilled(p_tokens double precision, p_at timestamptz, p_now timestamptz, p_rate double precision, p_burst double precision)
+returns double precision language sql stable as $$
+  select least(p_burst, case when p_at < pg_postmaster_start_time() then 0 else coalesce(p_tokens, p_burst) end
+    + greatest(0, extract(epoch from p_now - greatest(p_at, pg_postmaster_start_time()))) * p_rate)
+$$;
+comment on function switchyard.refilled is 'The tokens of a bucket now; null without a rate.';
+
+-- 1. What this session no longer holds, and what dead sessions held, leaves the flight. Of that, what is ready is stamped:
+--    given back without an outcome, or a new run of it was opened meanwhile.
+-- 2. Strays are adopted; what is due becomes ready; lanes learn of what arrived since the last claim's snapshot; lanes whose
+--    tokens have come are ready.
+-- 3. Ready lanes in the order of their virtual time, the head of each, at most quantum x weight, its free slots and its tokens.
+--    Try locks, look again in a new statement, write the lane. If room is left and every lane had its turn: again, with four
+--    times the quantum.
+-- The outcome's own commit flushes this one too, so it need not wait for the disk.
+create or replace function switchyard.lane_claim(
+  p_flow text, p_limit integer, p_held uuid[] default '{}', p_slowed text[] default '{}', p_factors double precision[] default '{}',
+  out uuids uuid[], out runs integer[], out attempts integer[], out lock_ids bigint[], out limited boolean, out next_due timestamptz,
+  out held_back boolean, out lanes text[]
+) language plpgsql security definer
+set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_bitmapscan = off as $$
+#variable_conflict use_variable
+declare
+  quantum constant integer := 8;
+  grace constant interval := '1 s'; -- in which a conductor whose session ended cancels what it has sent
+  f switchyard.flow;
+  st switchyard.flow_state;
+  mine switchyard.flow_session;
+  number bigint := switchyard.flow_session_number();
+  snap pg_snapshot;
+  moment timestamptz;
+  held uuid[] := p_held;
+  kept_ids uuid[] := '{}'; kept_lanes text[] := '{}';
+  freed_ids uuid[] := '{}'; freed_lanes text[] := '{}';
+  flying uuid[];
+  dead bigint[];
+  new_lanes text[]; new_priorities smallint[]; new_uuids uuid[]; arrived bigint; late timestamptz;
+  due_lanes text[]; due_priorities smallint[]; due_uuids uuid[];
+  docked_lanes text[] := '{}'; docked_counts bigint[] := '{}'; docked bigint := 0;
+  one integer; -- where lanes have a limit; the breaker leaves at least this
+  foreign_now uuid[] := '{}'; strangers uuid[]; -- held by others than the sessions of the flow
+  room integer; passes integer := 0; turns integer := quantum;
+  c_lane text[]; c_seq bigint[]; c_take integer[]; c_vtime double precision[]; c_uuid uuid[]; c_lock bigint[]; c_priority smallint[];
+  ok boolean[]; ok2 boolean[]; w_uuid uuid[]; w_run integer[]; w_attempt integer[]; w_lock bigint[]; w_lane text[];
+  got integer; found_rows integer; v_min double precision; settled integer;
+begin
+  uuids := '{}'; runs := '{}'; attempts := '{}'; lock_ids := '{}'; limited := true; held_back := false; lanes := '{}';
+  perform pg_advisory_xact_lock(1937204083, hashtext(p_flow));
+  perform set_config('synchronous_commit', 'off', true);
+  select * into f from switchyard.flow x where x.flow = p_flow;
+  if not found then
+    return;
+  end if;
+  select * into st from switchyard.flow_state s where s.flow = p_flow order by s.seq desc limit 1;
+  if not found then
+    insert into switchyard.flow_state (flow, seq) values (p_flow, 0) returning * into st;
+  end if;
+  -- To be remembered: older than the snapshot of every statement below, so what it shows, all of them have seen.
+  snap := pg_current_snapshot();
+  moment := clock_timestamp();
+  if cardinality(held) > 1 then
+    held := (select array_agg(h order by h) from unnest(p_held) as h);
+  end if;
+
+  -- 1. The flight.
+  select * into mine from switchyard.flow_session s where s.flow = p_flow and s.session = number order by s.seq desc limit 1;
+  if not found then
+    insert into switchyard.flow_session (flow, session, seq) values (p_flow, number, 0) returning * into mine;
+  end if;
+  if mine.ids <> '{}' then
+    select coalesce(array_agg(k.id) filter (where k.still), '{}'), coalesce(array_agg(k.lane) filter (where k.still), '{}'),
+      coalesce(array_agg(k.id) filter (where not k.still), '{}'), coalesce(array_agg(k.lane) filter (where not k.still), '{}')
+    into kept_ids, kept_lanes, freed_ids, freed_lanes
+    from (
+      select m.id, m.lane, coalesce(held[width_bucket(m.id, held)] = m.id, false) as still
+      from unnest(mine.ids, mine.lanes) as m (id, lane)) as k;
+  end if;
+  if moment > st.swept + interval '250 ms' then
+    st.swept := moment;
+    select array_agg(distinct s.session) into dead from switchyard.flow_session s where s.flow = p_flow and s.session <> number;
+    select array_agg(d) into dead from unnest(dead) as d where pg_try_advisory_lock(1937204084, d::integer);
+    if dead is not null then
+      perform pg_advisory_unlock(1937204084, d::integer) from unnest(dead) as d;
+      update switchyard.flow_session s set dead_at = moment where s.flow = p_flow and s.session = any (dead) and s.dead_at is null;
+      with gone as (
+        delete from switchyard.flow_session s
+        where s.flow = p_flow and s.session = any (dead) and s.dead_at not between moment - grace and moment returning s.ids, s.lanes
+      )
+      select freed_ids || coalesce(array_agg(k.id), '{}'), freed_lanes || coalesce(array_agg(k.lane), '{}')
+      into freed_ids, freed_lanes from gone g, unnest(g.ids, g.lanes) as k (id, lane);
+    end if;
+  end if;
+  if freed_ids <> '{}' then
+    perform switchyard.lanes_freed(st, freed_lanes);
+    st.seq := st.seq + 1;
+    st.in_flight := st.in_flight - cardinality(freed_ids);
+    update switchyard.yard y set entered = pg_current_xact_id()
+    from (
+      select z.at from unnest(freed_ids) as k (id), lateral (
+        select w.ctid as at, w.status, w.due from switchyard.yard w where w.action_uuid = k.id offset 0) as z
+      where z.status in ('PENDING', 'BACKOFF') and z.due is null offset 0) as r
+    where y.ctid = r.at;
+  end if;
+  select coalesce(array_agg(k.id order by k.id), '{}') into flying
+  from (
+    select unnest(kept_ids) as id
+    union all
+    select unnest(s.ids) from switchyard.flow_session s where s.flow = p_flow and s.session <> number) as k;
+  if p_slowed <> '{}' then
+    perform switchyard.lanes_slowed(st, f.breaker_floor, p_slowed, p_factors);
+    st.seq := st.seq + 1;
+  end if;
+
+  -- 2. What became ready.
+  if exists (
+    select from switchyard.yard z
+    where z.action_name = f.action_name and z.flow is null and z.status in ('PENDING', 'BACKOFF') and z.due is null) then
+    perform switchyard.adopt_strays(f.action_name);
+  end if;
+  select a.arrived, a.first_due, a.lanes, a.priorities, a.ids into arrived, late, new_lanes, new_priorities, new_uuids
+  from switchyard.flow_arrivals(f, st.seen, flying) as a;
+  st.waited := case when arrived > 5000 then '-infinity' else least(st.waited, late) end;
+  select min(w.due) into next_due from switchyard.yard w
+  where w.action_name = f.action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null and w.due >= st.waited;
+  if next_due <= moment then
+    with ready as (
+      update switchyard.yard y set due = null, entered = pg_current_xact_id()
+      where y.action_uuid in (
+        select w.action_uuid from switchyard.yard w
+        where w.action_name = f.action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null
+          and w.due >= st.waited and w.due <= moment
+        order by w.due limit greatest(4 * p_limit, 1000) for update skip locked)
+      returning y.flow, y.lane, y.priority, y.action_uuid
+    )
+    select array_agg(r.lane), array_agg(r.priority), array_agg(r.action_uuid) into due_lanes, due_priorities, due_uuids
+    from ready r where r.flow = p_flow and flying[width_bucket(r.action_uuid, flying)] is distinct from r.action_uuid;
+    new_lanes := new_lanes || due_lanes; new_priorities := new_priorities || due_priorities; new_uuids := new_uuids || due_uuids;
+    select min(w.due) into next_due from switchyard.yard w
+    where w.action_name = f.action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null and w.due >= st.waited;
+  end if;
+  st.waited := least(next_due, moment);
+  if arrived > 5000 then
+    perform switchyard.lanes_restart(st, f);
+    st.seq := st.seq + 1;
+  elsif new_lanes <> '{}' then
+    perform switchyard.lanes_arrive(st, f, new_lanes, new_priorities, new_uuids);
+    st.seq := st.seq + 1;
+  end if;
+  update switchyard.lane l set seq = st.seq + 1, state = 'ready', vtime = greatest(l.vtime, st.vnow), next_at = null
+  where l.flow = p_flow and l.state = 'waiting' and l.next_at >= st.tokened and l.next_at <= moment;
+  st.seq := st.seq + 1;
+  st.tokened := moment;
+  if f.running is not null or f.lane_running is not null then
+    select coalesce(array_agg(d.lane), '{}'), coalesce(array_agg(d.count), '{}'), coalesce(sum(d.count), 0)
+    into docked_lanes, docked_counts, docked
+    from (
+      select y.lane, count(*) from switchyard.yard y
+      where y.action_name = f.action_name and y.status in ('QUEUED', 'RUNNING') and y.flow = p_flow
+        and flying[width_bucket(y.action_uuid, flying)] is distinct from y.action_uuid
+      group by y.lane) as d;
+  end if;
+
+  -- 3. Whose turn it is.
+  one := case when f.lane_in_flight is not null then 1 end;
+  st.tokens := switchyard.refilled(st.tokens, st.refilled, moment, f.rate, f.burst);
+  st.refilled := moment;
+  room := greatest(0, least(p_limit, f.in_flight - st.in_flight, f.running - st.in_flight - docked, floor(st.tokens + 1e-9)));
+  if exists (select from switchyard.paused p where p.action_name = f.action_name) then
+    room := 0;
+    next_due := null;
+  end if;
+  while room > 0 and passes < 100 loop
+    passes := passes + 1;
+    select array_agg(c.lane), array_agg(c.seq), array_agg(c.take), array_agg(c.vtime), array_agg(c.action_uuid), array_agg(c.lock_id), array_agg(c.priority)
+    into c_lane, c_seq, c_take, c_vtime, c_uuid, c_lock, c_priority
+    from (
+      select l.lane, l.seq, l.take, l.vtime, y.action_uuid, y.lock_id, y.priority
+      from (
+        select x.*, greatest(0, least(room, greatest(1, round(turns * x.weight)),
+          greatest(one, floor(f.lane_in_flight * x.factor)) - x.in_flight,
+          f.lane_running - x.in_flight - coalesce((select d.n from unnest(docked_lanes, docked_counts) as d (lane, n) where d.lane = x.lane), 0),
+          floor(1e-9 + switchyard.refilled(x.tokens, x.refilled, moment, f.lane_rate * x.factor, f.lane_burst))))::integer as take
+        from switchyard.lane x where x.flow = p_flow and x.state = 'ready' and x.vtime >= st.vnow
+        order by x.vtime, x.lane offset 0) as l
+      left join lateral (
+        select u.* from (
+          select e.action_uuid, e.lock_id, e.priority from unnest(l.early) as k (id) cross join lateral (
+            select z.* from switchyard.yard z where z.action_uuid = k.id offset 0) as e
+          where e.status in ('PENDING', 'BACKOFF') and e.due is null
+            and flying[width_bucket(e.action_uuid, flying)] is distinct from e.action_uuid
+          union all
+          (select z.action_uuid, z.lock_id, z.priority from switchyard.yard z
+           where (z.flow || '') = p_flow and z.flow is not null and z.lane = l.lane and z.status in ('PENDING', 'BACKOFF') and z.due is null
+             and (z.priority, z.action_uuid) > (l.from_priority, l.from_uuid) and z.action_uuid <> all (l.early)
+             and flying[width_bucket(z.action_uuid, flying)] is distinct from z.action_uuid
+           order by z.priority, z.action_uuid limit l.take)) as u
+        order by u.priority, u.action_uuid limit l.take) as y on true
+      limit room) as c;
+    if c_lane is null then -- nothing is ready: no virtual time up to here will be used again
+      st.vnow := greatest(st.vnow, st.vmax) + 1e-6;
+      exit;
+    end if;
+    found_rows := cardinality(c_lane);
+    select array_agg(c.id is not null and switchyard.try_lock_unless_held(c.id, c.lock, held)) into ok from unnest(c_uuid, c_lock) as c (id, lock);
+    -- In a new statement, so with a new snapshot: is it still processable?
+    select array_agg(y.action_uuid is not null), coalesce(array_agg(y.action_uuid) filter (where y.action_uuid is not null), '{}'),
+      array_agg(y.run) filter (where y.action_uuid is not null), array_agg(y.attempt) filter (where y.action_uuid is not null),
+      array_agg(y.lock_id) filter (where y.action_uuid is not null), array_agg(c.lane) filter (where y.action_uuid is not null)
+    into ok2, w_uuid, w_run, w_attempt, w_lock, w_lane
+    from unnest(c_uuid, ok, c_lane) as c (id, ok, lane) left join lateral (
+      select z.action_uuid, z.run, z.attempt, z.lock_id from switchyard.yard z
+      where c.ok and z.action_uuid = c.id and z.status in ('PENDING', 'BACKOFF') and z.due is null offset 0) as y on true;
+    got := cardinality(w_uuid);
+    strangers := array(select c.id from unnest(c_uuid, ok) as c (id, ok) where c.id is not null and not c.ok);
+    perform pg_advisory_unlock(c.lock) from unnest(c_lock, ok, ok2) as c (lock, ok, ok2) where c.ok and not c.ok2;
+    with looked_at as (
+      select c.lane, c.seq, min(c.take) as take, count(c.id) as candidates, count(*) filter (where c.ok2)::integer as got,
+        coalesce(array_agg(c.id) filter (where c.id is not null and not c.ok), '{}') as foreigners,
+        coalesce(array_agg(c.id) filter (where c.id is not null), '{}') as ids,
+        -- Ordered here: the sort under GROUP BY does not keep the order of the page.
+        (array_agg(c.priority order by c.place desc) filter (where c.id is not null))[1] as last_priority,
+        (array_agg(c.id order by c.place desc) filter (where c.id is not null))[1] as last_uuid,
+        found_rows = room and bool_or(c.place = found_rows and c.id is not null) as cut
+      from unnest(c_lane, c_seq, c_take, c_uuid, c_priority, ok, ok2) with ordinality as c (lane, seq, take, id, priority, ok, ok2, place)
+      group by c.lane, c.seq
+    ), moved as (
+      update switchyard.lane l set seq = st.seq + 1,
+        vtime = l.vtime + s.got / l.weight, in_flight = l.in_flight + s.got,
+        tokens = n.tokens, refilled = moment, early = n.early,
+        from_priority = case when (s.last_priority, s.last_uuid) > (l.from_priority, l.from_uuid) then s.last_priority else l.from_priority end,
+        from_uuid = case when (s.last_priority, s.last_uuid) > (l.from_priority, l.from_uuid) then s.last_uuid else l.from_uuid end,
+        state = n.state,
+        since = case when n.state in ('full', 'waiting') then case when s.got > 0 then moment else coalesce(l.since, moment) end end,
+        next_at = case when n.state = 'waiting' then moment + case when n.pause then interval '500 ms'
+          else make_interval(secs => (1 - n.tokens) / n.rate) end end
+      from looked_at s
+      cross join lateral (select x.ctid as at, x.* from switchyard.lane x where x.flow = p_flow and x.lane = s.lane and x.seq = s.seq offset 0) as o
+      cross join lateral (
+        select f.lane_rate * o.factor as rate, s.candidates < s.take and not s.cut as ended,
+          switchyard.refilled(o.tokens, o.refilled, moment, f.lane_rate * o.factor, f.lane_burst) - s.got as tokens,
+          -- All that is left of an exhausted lane is what others hold.
+          s.foreigners || array(select k.id from unnest(o.early) as k (id) where k.id <> all (s.ids)
+            and (s.candidates >= s.take or s.cut or k.id = any (foreign_now))) as early
+      ) as m
+      cross join lateral (
+        select m.tokens, m.early, m.rate, m.ended or f.lane_running is not null as pause,
+          case when m.ended and m.early = '{}' then 'empty'
+            when m.ended then 'waiting'
+            when o.in_flight + s.got >= greatest(one, floor(f.lane_in_flight * o.factor)) then 'full'
+            when o.in_flight + s.got >= f.lane_running - coalesce((select d.n from unnest(docked_lanes, docked_counts) as d (lane, n) where d.lane = o.lane), 0) then 'waiting'
+            when m.tokens < 1 - 1e-9 then 'waiting'
+            else 'ready' end as state) as n
+      where l.ctid = o.at
+      returning l.vtime, l.state
+    )
+    select min(m.vtime) filter (where m.state = 'ready'), count(*) filter (where m.state <> 'ready') into v_min, settled from moved m;
+    st.vnow := greatest(st.vnow, least(c_vtime[found_rows], v_min));
+    st.vmax := greatest(st.vmax, c_vtime[found_rows]);
+    st.seq := st.seq + 1; -- lanes may be moved once more by the next pass
+    uuids := uuids || w_uuid; runs := runs || w_run; attempts := attempts || w_attempt; lock_ids := lock_ids || w_lock;
+    lanes := lanes || w_lane; kept_ids := kept_ids || w_uuid; kept_lanes := kept_lanes || w_lane;
+    if room > got then
+      select array_agg(k.id order by k.id) into flying from unnest(flying || w_uuid || strangers) as k (id);
+      foreign_now := foreign_now || strangers;
+    end if;
+    room := room - got;
+    st.in_flight := st.in_flight + got;
+    st.tokens := st.tokens - got;
+    exit when got = 0 and settled = 0 and strangers = '{}';
+    if found_rows < room + got then
+      turns := 4 * turns; -- every ready lane had its turn, and there is still room
+    end if;
+  end loop;
+
+  update switchyard.flow_session s set seq = mine.seq + 1, ids = kept_ids, lanes = kept_lanes
+  where s.flow = p_flow and s.session = number and s.seq = mine.seq and (s.ids <> '{}' or kept_ids <> '{}');
+  update switchyard.flow_state s set seq = st.seq + 1, vnow = st.vnow, vmax = st.vmax, seen = snap, waited = st.waited,
+    tokened = st.tokened, swept = st.swept, in_flight = st.in_flight, tokens = st.tokens, refilled = st.refilled
+  where s.flow = p_flow and s.seq = (select x.seq from switchyard.flow_state x where x.flow = p_flow order by x.seq desc limit 1);
+  limited := st.in_flight + docked > cardinality(kept_ids);
+  select nullif(least(next_due, min(l.next_at), case when st.tokens < 1 then moment + make_interval(secs => (1 - st.tokens) / f.rate) end), 'infinity'),
+    (count(*) > 0 and f.lane_running is null) or (st.tokens < 1 and exists (
+      select from switchyard.lane x where x.flow = p_flow and x.state = 'ready' and x.vtime >= st.vnow))
+  into next_due, held_back
+  from switchyard.lane l where l.flow = p_flow and l.state = 'waiting' and l.next_at >= st.tokened;
+end
+$$;
+comment on function switchyard.lane_claim is 'Locks and returns up to p_limit actions of a flow, within its limits and in fair turns; p_held is all that the session still holds.';
+
+-- As the configuration has them. A flow that changes keeps its lanes and what is in flight.
+create or replace function switchyard.announce_flows(p_flows jsonb) returns void
+language plpgsql volatile security definer set search_path = switchyard, pg_temp as $$
+declare
+  f switchyard.flow;
+begin
+  for f in select x.* from jsonb_populate_recordset(null::switchyard.flow, p_flows) as x order by x.flow loop
+    perform pg_advisory_xact_lock(1937204083, hashtext(f.flow));
+    f.weights := coalesce(f.weights, '{}');
+    f.breaker_floor := coalesce(f.breaker_floor, 0.01);
+    if to_jsonb(f) is distinct from (select to_jsonb(x) from switchyard.flow x where x.flow = f.flow) then
+      delete from switchyard.flow x where x.flow = f.flow or (x.action_name = f.action_name and x.workflow is not distinct from f.workflow);
+      insert into switchyard.flow values (f.*);
+      update switchyard.lane l set weight = coalesce((f.weights ->> l.lane)::double precision, 1),
+        state = case when l.state in ('full', 'waiting') then 'ready' else l.state end, vtime = greatest(l.vtime, s.vnow), next_at = null
+      from (select x.vnow from switchyard.flow_state x where x.flow = f.flow order by x.seq desc limit 1) as s
+      where l.flow = f.flow;
+    end if;
+  end loop;
+end
+$$;
+comment on function switchyard.announce_flows is 'The lanes and limits of action names and workflows, as the configuration has them.';
+
+create or replace function switchyard.withdraw_flows(p_known text[]) returns void
+language plpgsql volatile security definer set search_path = switchyard, pg_temp as $$
+declare
+  gone text;
+begin
+  for gone in
+    with recursive hop (flow) as (
+      (select y.flow || '' from switchyard.yard y where y.flow is not null and y.status in ('PENDING', 'BACKOFF') and y.due is null
+       order by y.flow || '' limit 1)
+      union all
+      select (select y.flow || '' from switchyard.yard y where y.flow is not null and y.status in ('PENDING', 'BACKOFF') and y.due is null
+        and (y.flow || '') > h.flow order by y.flow || '' limit 1)
+      from hop h where h.flow is not null
+    )
+    select h.flow from hop h where h.flow <> all (p_known) union select f.flow from switchyard.flow f where f.flow <> all (p_known)
+    order by 1
+  loop
+    perform pg_advisory_xact_lock(1937204083, hashtext(gone));
+    delete from switchyard.flow f where f.flow = gone;
+    delete from switchyard.flow_state s where s.flow = gone;
+    delete from switchyard.flow_session s where s.flow = gone;
+    delete from switchyard.lane l where l.flow = gone;
+    update switchyard.yard y set flow = null, lane = null, entered = pg_current_xact_id() where y.flow = gone;
+  end loop;
+end
+$$;
+comment on function switchyard.withdraw_flows is 'Forgets all other flows: their actions are claimed without lanes and limits again.';

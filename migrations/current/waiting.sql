@@ -1,0 +1,198 @@
+-- Waiting: an action with `after` starts once those actions have ended.
+--
+-- Held     It is PENDING in the yard with due = infinity, so no claim sees it. Its row in `waiting` has what it waits for.
+-- Watched  It marks one open action of those (yard.watched). Whoever ends a marked row notifies; nobody counts, so there is
+--          nothing that a crash could leave wrong, and an end takes no lock of a waiter.
+-- Settled  settle_waiting looks at what watches nothing that is marked and open, and either marks another open one, or decides:
+--          release, or CANCELED with the reason. Conductors run it; any number may, for it remembers nothing.
+--
+-- Why it is correct:
+-- - The decision is made in one statement, so in one snapshot, in which all of `after` have ended. Of two last ends at once,
+--   whichever commits second is followed by a look that sees both.
+-- - Marking and ending change the same row of the yard. Mark first: the end waits, deletes the marked row, and notifies. End
+--   first: the row is locked or gone, and the waiter is looked at again.
+-- - A row that is locked is not a row that is gone: such a waiter is busy, and looked at again.
+-- - Released once: its row in `waiting` is deleted in the releasing transaction, under that row's lock.
+-- - No cycle: an action waits only for actions that are there already, and `after` never changes.
+-- - No deadlock: all locks of others' rows are taken with SKIP LOCKED. Order: waiting, thread and yard of the waiter, yard of the watched.
+
+-- A conductor that knows of no waiter sleeps without a bell; one that settles sleeps on the bell.
+create or replace function switchyard.wake_settlers() returns void
+language plpgsql as $$
+begin
+  perform pg_notify('switchyard_maintenance', ''), switchyard.ring(array['switchyard joins']);
+end
+$$;
+comment on function switchyard.wake_settlers is 'Wakes the conductors when this transaction commits: there is a new waiter.';
+
+-- The waiters of one INSERT. Within it, an action may wait for one with a smaller id only, or two could wait for each other.
+create or replace function switchyard.hold(p_waiters uuid[]) returns void
+language plpgsql as $$
+declare
+  wrong record;
+begin
+  select u.waiter, u.dependency into wrong
+  from (
+    select w.action_uuid as waiter, unnest(w.after) as dependency from switchyard.waiting w where w.action_uuid = any (p_waiters)) as u
+  where u.dependency = any (p_waiters) and u.dependency >= u.waiter
+    or not exists (select from switchyard.thread t where t.action_uuid = u.dependency) limit 1;
+  if found then
+    raise exception 'after: there is no action % that % could wait for', wrong.dependency, wrong.waiter using errcode = 'foreign_key_violation';
+  end if;
+  perform switchyard.wake_settlers();
+end
+$$;
+comment on function switchyard.hold is 'Checks what new waiters wait for, and wakes whoever settles.';
+
+create or replace function switchyard.hold_again(p_uuid uuid) returns void
+language plpgsql as $$
+begin
+  insert into switchyard.waiting (action_uuid, after, policy)
+  select a.action_uuid, a.after, coalesce(a.after_policy, 'successful') from switchyard.action a
+  where a.action_uuid = p_uuid and a.after is not null
+  on conflict (action_uuid) do update set watching = null;
+  if found then
+    update switchyard.yard y set due = 'infinity' where y.action_uuid = p_uuid;
+    perform switchyard.wake_settlers();
+  end if;
+end
+$$;
+comment on function switchyard.hold_again is 'A retriggered action waits once more for what it waited for.';
+
+-- In the order of their ids, like all that locks several threads.
+create or replace function switchyard.reopen_waiters(p_uuid uuid, actor text, reason text) returns integer
+language plpgsql as $$
+declare
+  t switchyard.thread;
+  reopened integer := 0;
+begin
+  for t in
+    with recursive waiter as (
+      select a.action_uuid from switchyard.action a where a.after @> array[p_uuid]
+      union
+      select a.action_uuid from waiter w join switchyard.action a on a.after @> array[w.action_uuid]
+    )
+    select x.* from waiter w join switchyard.thread x using (action_uuid)
+    where x.status = 'CANCELED' and exists (
+      select from switchyard.event e where e.action_uuid = x.action_uuid and e.run = x.run and e.status = 'CANCELED' and e.source = 'joins' and not e.ignored)
+    order by x.action_uuid for update of x
+  loop
+    if t.callbacks_due then
+      raise exception 'action %, which waits for %: the callbacks of run % are still being made, try again in a moment', t.action_uuid, p_uuid, t.run
+        using errcode = 'object_not_in_prerequisite_state';
+    end if;
+    insert into switchyard.event (action_uuid, status, run, attempt, source, detail)
+    values (t.action_uuid, 'PENDING', t.run + 1, 0, 'joins', jsonb_build_object('actor', actor, 'reason', reason,
+      'note', format('waits again: %s was retriggered by %s', p_uuid, actor)));
+    reopened := reopened + 1;
+  end loop;
+  return reopened;
+end
+$$;
+comment on function switchyard.reopen_waiters is 'Reopens the actions that were canceled because this one ended without success, and those that waited for them.';
+
+create or replace function switchyard.settle_one(w switchyard.waiting) returns text
+language plpgsql as $$
+declare
+  held record;
+  pick uuid;
+  found_ends record;
+begin
+  -- Looked at without a lock first: a row that somebody has locked is not gone.
+  perform from switchyard.yard y where y.action_uuid = w.action_uuid and y.due = 'infinity';
+  if not found then
+    delete from switchyard.waiting x where x.action_uuid = w.action_uuid;
+    return 'gone';
+  end if;
+  select t.next_attempt_after, t.run, t.attempt, t.action_name into held
+  from switchyard.thread t where t.action_uuid = w.action_uuid for update skip locked;
+  if found then
+    perform from switchyard.yard y where y.action_uuid = w.action_uuid and y.due = 'infinity' for update skip locked;
+  end if;
+  if not found then
+    return 'busy';
+  end if;
+  -- The youngest is likely to end last.
+  select y.action_uuid into pick from switchyard.yard y
+  where y.action_uuid = any (w.after) order by y.action_uuid desc limit 1 for no key update skip locked;
+  if found then
+    update switchyard.yard y set watched = true where y.action_uuid = pick and y.watched is null;
+    update switchyard.waiting x set watching = pick where x.action_uuid = w.action_uuid;
+    return 'moved';
+  end if;
+  select count(*) filter (where s.status < 'SUCCESSFUL') as open, count(*) filter (where s.status is null) as unknown,
+    count(*) filter (where s.status > 'SUCCESSFUL') as unsuccessful, min(s.id::text) filter (where s.status is distinct from 'SUCCESSFUL') as example,
+    jsonb_object_agg(s.id, s.run) as runs
+  into found_ends from (
+    select d.id, coalesce(t.run, (w.taken -> d.id::text ->> 'run')::integer) as run,
+      coalesce(t.status, (w.taken -> d.id::text ->> 'status')::switchyard.status) as status
+    from unnest(w.after) as d (id) left join switchyard.thread t on t.action_uuid = d.id) as s;
+  if found_ends.open > 0 then
+    return 'busy'; -- it is being ended just now
+  end if;
+  delete from switchyard.waiting x where x.action_uuid = w.action_uuid;
+  if found_ends.unknown > 0 or (w.policy = 'successful' and found_ends.unsuccessful > 0) then
+    insert into switchyard.event (action_uuid, status, run, attempt, source, error)
+    values (w.action_uuid, 'CANCELED', held.run, held.attempt, 'joins', format('of %s actions that it waited for, %s ended without success, like %s',
+      cardinality(w.after), found_ends.unsuccessful + found_ends.unknown, found_ends.example));
+    return 'canceled';
+  end if;
+  update switchyard.yard y set due = case when held.next_attempt_after > now() then held.next_attempt_after end, entered = pg_current_xact_id()
+  where y.action_uuid = w.action_uuid;
+  -- Which runs it may take its inputs from: a later retrigger of one of them changes nothing here.
+  insert into switchyard.event (action_uuid, status, run, attempt, source, detail)
+  values (w.action_uuid, 'INFO', held.run, held.attempt, 'joins', jsonb_build_object('after', found_ends.runs));
+  perform switchyard.ring(array[held.action_name], case when held.next_attempt_after > now() then null else w.action_uuid end);
+  return 'released';
+end
+$$;
+comment on function switchyard.settle_one is 'Marks another open action for one waiter, or decides about it: moved, released, canceled, gone or busy.';
+
+-- p_new: only those that watch nothing yet (cheap), only the others (a walk over all waiters), or both. Marked, not only there: one that
+-- was watched, ended and was retriggered has a new row without the mark. In small batches: a kill loses a batch.
+create or replace function switchyard.settle_waiting(p_limit integer default 50, p_new boolean default null, out settled integer, out busy integer)
+language plpgsql security definer set search_path = switchyard, pg_temp
+set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
+declare
+  w switchyard.waiting;
+begin
+  settled := 0;
+  busy := 0;
+  for w in
+    select x.* from switchyard.waiting x
+    where x.action_uuid in (
+      (select n.action_uuid from switchyard.waiting n where n.watching is null and p_new is distinct from false limit p_limit)
+      union all
+      (select n.action_uuid from switchyard.waiting n
+       where p_new is distinct from true and n.watching is not null
+         and not exists (select from switchyard.yard y where y.action_uuid = n.watching and y.watched) limit p_limit))
+    limit p_limit for update of x skip locked
+  loop
+    -- Whatever one waiter raises (a trigger of somebody's, an odd row) is rolled back alone; it is looked at again.
+    begin
+      if switchyard.settle_one(w) = 'busy' then
+        busy := busy + 1;
+      else
+        settled := settled + 1;
+      end if;
+    exception when others then
+      busy := busy + 1;
+      insert into switchyard.journal (kind, subject, actor, reason, needs_review)
+      select 'join', w.action_uuid, 'conductor', sqlerrm, true
+      where not exists (select from switchyard.journal j where j.kind = 'join' and j.subject = w.action_uuid::text and j.needs_review);
+    end;
+  end loop;
+end
+$$;
+comment on function switchyard.settle_waiting is 'Looks at waiters whose turn it may be; how many moved on, and how many could not be decided because others hold their rows.';
+
+-- Under the lock of the thread's partition: nobody can begin to wait for one of its actions meanwhile.
+create or replace function switchyard.remember_ends(suffix text) returns void
+language plpgsql as $$
+begin
+  execute format('update switchyard.waiting w set taken = w.taken || d.ends, watching = null from (
+    select x.action_uuid, jsonb_object_agg(t.action_uuid, jsonb_build_object(''run'', t.run, ''status'', t.status)) as ends
+    from switchyard.waiting x join switchyard.%I t on t.action_uuid = any (x.after) group by 1) as d where d.action_uuid = w.action_uuid', 'thread_' || suffix);
+end
+$$;
+comment on function switchyard.remember_ends is 'Stores how the actions of a partition ended that somebody waits for, before it is dropped.';

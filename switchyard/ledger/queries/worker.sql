@@ -1,0 +1,19 @@
+-- beat: a heartbeat, and what was done since the last one; no row comes back once the worker was marked lost
+with beaten as (
+  update switchyard.worker set beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s,
+    state = coalesce(%(state)s::jsonb, state)
+  where worker_id = %(worker)s and lost_at is null and ended_at is null
+  returning worker_id, action_name
+), active as (
+  insert into switchyard.activity as a (minute, action_name, worker_id, ended, failed, busy_seconds)
+  select date_trunc('minute', clock_timestamp()), b.action_name, b.worker_id, %(ended)s::integer, %(ended_badly)s::integer, %(busy)s::float8
+  from beaten b where b.action_name is not null and (%(ended)s::integer > 0 or %(busy)s::float8 > 0)
+  on conflict (minute, action_name, worker_id) do update
+  set ended = a.ended + excluded.ended, failed = a.failed + excluded.failed, busy_seconds = a.busy_seconds + excluded.busy_seconds
+)
+select worker_id from beaten;
+
+-- end: a regular end closes the row
+update switchyard.worker
+set ended_at = clock_timestamp(), beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s
+where worker_id = %(worker)s and ended_at is null and lost_at is null;

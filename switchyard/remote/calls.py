@@ -1,0 +1,125 @@
+"""What each verb sends, and what its answer means: shared by the synchronous and the asynchronous client."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+import httpx
+
+from switchyard.errors import BadInput, SwitchyardError, Transient
+
+Result = TypeVar("Result")
+ENDS = frozenset({"successful", "failed", "dismissed"})
+BEGIN, LONGEST = 0.2, 5.0  # seconds between two looks of `wait`
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The status of a job."""
+
+    id: UUID
+    process: str
+    status: str
+    message: str | None
+    created: datetime
+    finished: datetime | None
+    document: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has ended."""
+        return self.status in ENDS
+
+
+@dataclass(frozen=True, slots=True)
+class Sent(Generic[Result]):
+    """One request, and how its answer is read."""
+
+    method: str
+    path: str
+    read: Callable[[Any], Result]
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+
+
+def submit(
+    workflow: str,
+    parameters: Mapping[str, Any] | None,
+    idempotency_key: str | None,
+    options: Mapping[str, Any],
+) -> Sent[UUID]:
+    """Submits a job; its id."""
+    body = {
+        "inputs": dict(parameters or {}),
+        "switchyard": {k: v for k, v in options.items() if v is not None},
+    }
+    headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+    return Sent("POST", f"/processes/{workflow}/execution", lambda job: UUID(job["jobID"]), body, headers)
+
+
+def status(job: UUID | str) -> Sent[Job]:
+    """The status of a job."""
+    return Sent("GET", f"/jobs/{job}", _job)
+
+
+def list_jobs(query: Mapping[str, Any]) -> Sent[list[Job]]:
+    """The newest jobs that match."""
+    wanted = {name: value for name, value in query.items() if value is not None}
+    return Sent("GET", "/jobs", lambda found: [_job(each) for each in found["jobs"]], query=wanted)
+
+
+def events(job: UUID | str) -> Sent[list[dict[str, Any]]]:
+    """The events of a job, oldest first."""
+    return Sent("GET", f"/jobs/{job}/events", lambda found: list(found["events"]))
+
+
+def results(job: UUID | str) -> Sent[Any]:
+    """The results of a successful job."""
+    return Sent("GET", f"/jobs/{job}/results", lambda found: found)
+
+
+def cancel(job: UUID | str, reason: str) -> Sent[bool]:
+    """Cancels an open job; false where it had ended."""
+    return Sent("POST", f"/jobs/{job}/cancel", lambda found: bool(found["changed"]), {"reason": reason})
+
+
+def retrigger(job: UUID | str, reason: str) -> Sent[int]:
+    """Opens the next run of a job that ended without success; its number."""
+    return Sent("POST", f"/jobs/{job}/retrigger", lambda found: int(found["run"]), {"reason": reason})
+
+
+def answer(sent: Sent[Result], received: httpx.Response) -> Result:
+    """What an answer means; an error has the server's reason, and is Transient where it may go away."""
+    if received.is_success:
+        return sent.read(received.json() if received.content else None)
+    try:
+        problem = received.json()
+        detail = str(problem.get("detail") or problem.get("title"))
+    except (ValueError, AttributeError):
+        detail = received.reason_phrase
+    text = f"{received.status_code}: {detail}"
+    if received.status_code in (408, 425, 429, 502, 503, 504):
+        raise Transient(text)
+    raise (BadInput if received.status_code in (400, 404, 409, 413, 415, 422) else SwitchyardError)(text)
+
+
+def headers(token: str | None) -> dict[str, str]:
+    """What every request has."""
+    common = {"Accept": "application/json"}
+    return common if token is None else {**common, "Authorization": f"Bearer {token}"}
+
+
+def _job(found: Mapping[str, Any]) -> Job:
+    finished = found.get("finished")
+    return Job(
+        UUID(found["jobID"]),
+        found["processID"],
+        found["status"],
+        found.get("message"),
+        datetime.fromisoformat(found["created"]),
+        None if finished is None else datetime.fromisoformat(finished),
+        found,
+    )
