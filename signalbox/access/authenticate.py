@@ -1,0 +1,72 @@
+"""From a request to its caller: a bearer token or JWT, a login's cookie, a trusted proxy, or loopback."""
+
+from starlette.requests import Request
+
+from signalbox.access.csrf import refuse_other_sites
+from signalbox.access.jwt import Unacceptable
+from signalbox.access.proxy import address, from_proxy
+from signalbox.access.roles import Caller, Role
+from signalbox.access.tokens import from_token
+from signalbox.problem import HttpProblem
+from signalbox.site import Site
+from switchyard.tokens import PREFIX
+
+COOKIE = "signalbox"
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
+
+
+async def authenticate(site: Site, request: Request) -> Caller:
+    """Who calls; 401 where nobody can be recognised."""
+    access = site.config.signalbox.access
+    scheme, _, given = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return await checked(site, request, given.strip())
+    refuse_other_sites(request)
+    if access.anonymous is not None:
+        _refuse_other_names(request)
+        return Caller("anonymous", Role(access.anonymous))
+    if access.proxy is not None and (caller := from_proxy(access.proxy, request)) is not None:
+        return caller
+    if COOKIE in request.cookies:
+        return await checked(site, request, request.cookies[COOKIE])
+    raise refused()
+
+
+async def checked(site: Site, request: Request, token: str) -> Caller:
+    """The caller of a token or JWT; 401 where it is not valid, 429 after too many that were not."""
+    where = address(site.config.signalbox.access.proxy, request)
+    if wait := site.failures.blocked(where):
+        raise HttpProblem(429, "too many failed logins", headers={"Retry-After": str(round(wait) + 1)})
+    caller = await _caller(site, token)
+    if caller is None:
+        site.failures.failed(where)
+        raise refused()
+    return caller
+
+
+async def _caller(site: Site, token: str) -> Caller | None:
+    if token.startswith(PREFIX):
+        return await from_token(site.database, token) if site.config.signalbox.access.tokens else None
+    if site.keys is None:
+        return None
+    try:
+        return await site.keys.caller(token)
+    except Unacceptable:
+        return None
+
+
+def refused() -> HttpProblem:
+    """401."""
+    return HttpProblem(
+        401,
+        "this request has no valid credentials",
+        headers={"WWW-Authenticate": 'Bearer realm="switchyard"'},
+    )
+
+
+def _refuse_other_names(request: Request) -> None:
+    """A page elsewhere could reach us under a name of its own that leads to 127.0.0.1."""
+    host = request.headers.get("host", "")
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+    if name not in LOOPBACK:
+        raise HttpProblem(403, "without credentials this server answers on loopback names only")

@@ -1,0 +1,82 @@
+"""The ASGI application."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import psycopg
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+import signalbox.routes  # noqa: F401 - declares the endpoints
+from signalbox.access.roles import Caller, Role
+from signalbox.endpoint import ENDPOINTS, Call, Endpoint
+from signalbox.errors import problem_of
+from signalbox.exchange import exchange
+from signalbox.headers import SecurityHeaders
+from signalbox.live.regions import read_regions
+from signalbox.negotiate import wants_html
+from signalbox.pages.assets import FOLDERS
+from signalbox.problem import HttpProblem
+from signalbox.render import PROBLEM, as_json, as_page
+from signalbox.site import Site
+from switchyard.errors import SwitchyardError
+from switchyard.process.log import get_logger
+
+log = get_logger(__name__)
+
+
+def build(site: Site) -> SecurityHeaders:
+    """The application of a site; others may mount it."""
+    site.live.read = partial(read_regions, site)
+    routes: list[BaseRoute] = [
+        Route(each.path, _handler(each, site), methods=[each.method]) for each in ENDPOINTS
+    ]
+    routes += [Mount(path, StaticFiles(directory=folder)) for path, folder in FOLDERS.items()]
+    base = site.base_path
+    app = Starlette(
+        routes=[Mount(base, routes=routes)] if base else routes,
+        exception_handlers={
+            HTTPException: _handled(site),
+            HttpProblem: _handled(site),
+            Exception: _handled(site),
+        },
+    )
+    for kind in (SwitchyardError, psycopg.Error):
+        app.add_exception_handler(kind, _handled(site))
+    return SecurityHeaders(app)
+
+
+def _handler(endpoint: Endpoint, site: Site) -> Callable[[Request], Awaitable[Response]]:
+    async def handle(request: Request) -> Response:
+        return await exchange(endpoint, site, request)
+
+    return handle
+
+
+def _handled(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
+    async def handle(request: Request, error: Exception) -> Response:
+        return _failed(site, request, problem_of(error))
+
+    return handle
+
+
+def _failed(site: Site, request: Request, failure: HttpProblem) -> Response:
+    problem = failure.problem
+    if not _page_wanted(request):
+        kinds = request.headers.get("accept", "")
+        kind = "application/json" if "application/json" in kinds and PROBLEM not in kinds else PROBLEM
+        return as_json(problem, problem.status, failure.headers, kind)
+    nobody = Caller("nobody", Role.SUBMITTER)
+    call = Call(site, request, nobody, None, headers=failure.headers)
+    return as_page(call, "error", problem, {}, problem.status)
+
+
+def _page_wanted(request: Request) -> bool:
+    try:
+        return wants_html(request)
+    except HttpProblem:
+        return False

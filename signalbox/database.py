@@ -1,0 +1,70 @@
+"""Signalbox's connections: a pool, and one transaction per request under the caller's database role."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from signalbox.access.roles import Caller
+from switchyard.errors import DatabaseUnavailable
+from switchyard.ledger.connect import PIN, conninfo
+from switchyard.ledger.queries import query
+
+WAIT = 5.0
+BECOME = query("signalbox", "become")
+
+
+class Database:
+    """The pool; it reconnects by itself, so that a database that is away only makes requests fail."""
+
+    def __init__(self, url: str, connections: int) -> None:
+        # A standby is enough for everything that only reads.
+        address = make_conninfo(
+            conninfo(url, "signalbox", statement_timeout="15s"), target_session_attrs="any"
+        )
+        self._pool = AsyncConnectionPool(
+            address,
+            connection_class=AsyncConnection[DictRow],
+            kwargs={"autocommit": True, "row_factory": dict_row},
+            min_size=1,
+            max_size=connections,
+            configure=_configure,
+            open=False,
+            reconnect_timeout=30.0,
+            name="signalbox",
+        )
+
+    async def open(self) -> None:
+        """Begin to connect; does not wait for the database."""
+        await self._pool.open(wait=False)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._pool.close(timeout=5.0)
+
+    @asynccontextmanager
+    async def transaction(self, caller: Caller) -> AsyncIterator[AsyncConnection[DictRow]]:
+        """One transaction, with the rights of the caller's role and no others."""
+        try:
+            async with self._pool.connection(timeout=WAIT) as connection, connection.transaction():
+                await connection.execute(BECOME, {"role": caller.database_role, "caller": caller.name})
+                yield connection
+        except PoolTimeout as error:
+            raise DatabaseUnavailable("no connection to the database was free in time") from error
+
+    async def ready(self) -> bool | str:
+        """Whether the database answers."""
+        try:
+            async with self._pool.connection(timeout=0.7) as connection:
+                await connection.execute(PIN)
+        except (psycopg.Error, PoolTimeout) as error:
+            return f"the database does not answer: {type(error).__name__}"
+        return True
+
+
+async def _configure(connection: AsyncConnection[DictRow]) -> None:
+    await connection.execute(PIN)

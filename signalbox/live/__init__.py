@@ -1,0 +1,1 @@
+"""The stream of pages: poller.py knows who watches what, regions.py renders it anew."""

@@ -1,0 +1,150 @@
+"""One poller per process: reads each watched page again and again, while somebody watches it.
+
+A page that several callers with the same rights watch is one topic: it is read once per round, its changed
+regions are encoded once, and all watchers are sent the same bytes. A watcher that reads slowly skips rounds
+and is then sent all regions as they are. With no watcher there is no task and no query.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+
+from signalbox.access.roles import Caller, Role
+from switchyard.errors import SwitchyardError
+from switchyard.process.log import get_logger
+
+MOST = 5000
+BEAT = 15.0
+LIFETIME = 600.0  # then the browser connects again, and its credentials are checked again
+
+log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What is watched, and with whose rights; only a submitter's page depends on its name."""
+
+    path: str
+    query: str
+    caller: Caller
+
+    @property
+    def key(self) -> tuple[str, str, Role, str]:
+        """Equal for pages that look the same."""
+        name = self.caller.name if self.caller.role is Role.SUBMITTER else ""
+        return self.path, self.query, self.caller.role, name
+
+
+Regions = dict[str, str]
+Read = Callable[[Page], Awaitable[Regions]]
+
+
+@dataclass(slots=True)
+class Topic:
+    """A page that somebody watches."""
+
+    page: Page
+    watchers: int = 0
+    version: int = 0
+    regions: Regions = field(default_factory=dict)
+    newest: bytes = b""
+    whole: bytes | None = None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def publish(self, regions: Regions) -> None:
+        """Wake the watchers where something changed."""
+        different = {name: html for name, html in regions.items() if self.regions.get(name) != html}
+        if different or not self.version:
+            self.regions, self.whole = regions, None
+            self.newest = frame(different)
+            self.version += 1
+        self.wake()
+
+    def wake(self) -> None:
+        """Let every watcher look."""
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    def since(self, version: int) -> bytes:
+        """What a watcher has missed: the newest changes, or everything where it missed more."""
+        if version == self.version - 1:
+            return self.newest
+        if self.whole is None:
+            self.whole = frame(self.regions)
+        return self.whole
+
+
+class Live:
+    """All watched pages of a process."""
+
+    def __init__(self, every: float) -> None:
+        self._every = every
+        self._topics: dict[tuple[str, str, Role, str], Topic] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+        self.read: Read | None = None
+        self.watchers = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether there are as many watchers as one process takes."""
+        return self.watchers >= MOST or self._closed
+
+    async def watch(self, page: Page) -> AsyncGenerator[bytes, None]:
+        """Frames, until the process stops or the stream has lived long enough."""
+        topic = self._topics.setdefault(page.key, Topic(page))
+        topic.watchers += 1
+        self.watchers += 1
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._poll())
+        try:
+            async for each in self._frames(topic):
+                yield each
+        finally:
+            topic.watchers -= 1
+            self.watchers -= 1
+            if not topic.watchers:
+                self._topics.pop(page.key, None)
+
+    async def _frames(self, topic: Topic) -> AsyncIterator[bytes]:
+        loop = asyncio.get_running_loop()
+        version, ends = 0, loop.time() + LIFETIME
+        yield b"retry: 2000\n\n"
+        while not self._closed and loop.time() < ends:
+            if topic.version > version:
+                missed = topic.since(version)
+                version = topic.version
+                yield missed
+                continue
+            try:
+                async with asyncio.timeout(BEAT):
+                    await topic.changed.wait()
+            except TimeoutError:
+                yield b": \n\n"
+
+    async def _poll(self) -> None:
+        while self._topics and not self._closed:
+            for topic in list(self._topics.values()):
+                await self._refresh(topic)
+            await asyncio.sleep(self._every)
+
+    async def _refresh(self, topic: Topic) -> None:
+        assert self.read is not None
+        try:
+            topic.publish(await self.read(topic.page))
+        except SwitchyardError as error:
+            log.warning("a watched page cannot be read now", path=topic.page.path, error=str(error))
+        except Exception as error:  # one page must not end the others' updates
+            log.exception("a watched page failed", path=topic.page.path, error=type(error).__name__)
+
+    def close(self) -> None:
+        """End all streams."""
+        self._closed = True
+        for topic in self._topics.values():
+            topic.wake()
+
+
+def frame(regions: Regions) -> bytes:
+    """A server-sent event."""
+    return b"event: regions\ndata: " + json.dumps(regions).encode() + b"\n\n"

@@ -1,0 +1,132 @@
+"""How pages write statuses, times, durations, numbers and ids."""
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from markupsafe import Markup, escape
+
+from switchyard.status import Status
+
+WORDS = {
+    Status.PENDING: ("pending", "Pending"),
+    Status.QUEUED: ("queued", "Queued"),
+    Status.RUNNING: ("running", "Running"),
+    Status.BACKOFF: ("backoff", "Backoff"),
+    Status.SUCCESSFUL: ("successful", "Successful"),
+    Status.FAILED: ("failed", "Failed"),
+    Status.CANCELED: ("canceled", "Canceled"),
+    Status.TIMED_OUT: ("timed_out", "Timed out"),
+    Status.INVALID: ("invalid", "Invalid"),
+    Status.RETRIES_EXHAUSTED: ("exhausted", "Retries exhausted"),
+    Status.INFO: ("idle", "Info"),
+}
+NONE = "\N{EN DASH}"  # what does not apply
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def shape(status: str) -> str:
+    """The name under which the style sheet has the shape and colour of a status."""
+    return WORDS[Status(status)][0]
+
+
+def word(status: str) -> str:
+    """A status for people."""
+    return WORDS[Status(status)][1]
+
+
+def state(status: str, text: str | None = None) -> Markup:
+    """A status as shape, word and colour; `text` in place of the status's own word."""
+    return Markup('<span class="state" data-s="{}">{}</span>').format(shape(status), text or word(status))
+
+
+def took(seconds: float | Decimal | None) -> str:
+    """A duration with at most two units; a dash where there is none."""
+    if seconds is None:
+        return NONE
+    value = max(0.0, float(seconds))
+    if value < _MINUTE:
+        return _short(value)
+    if value < _HOUR:
+        return _two(value, _MINUTE, "min", 1, "s")
+    if value < _DAY:
+        return _two(value, _HOUR, "h", _MINUTE, "min")
+    return _two(value, _DAY, "d", _HOUR, "h")
+
+
+def _short(value: float) -> str:
+    if value < 0.1:
+        return f"{value * 1000:.0f} ms"
+    digits = 2 if value < 1 else 1 if value < 10 else 0
+    return f"{value:.{digits}f} s"
+
+
+def _two(value: float, large: int, large_unit: str, small: int, small_unit: str) -> str:
+    whole, rest = divmod(int(value), large)
+    below = rest // small
+    return f"{whole} {large_unit} {below} {small_unit}" if below else f"{whole} {large_unit}"
+
+
+def when(at: datetime | None) -> Markup:
+    """A moment, in UTC; the script rewrites it in the reader's zone."""
+    if at is None:
+        return escape(NONE)
+    utc = at.astimezone(UTC)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        utc.isoformat(timespec="milliseconds"), utc.strftime("%a %d %b %Y %H:%M:%S UTC"), _near(utc)
+    )
+
+
+def _near(at: datetime) -> str:
+    now = datetime.now(UTC)
+    if at.date() == now.date():
+        return at.strftime("%H:%M:%S")
+    if abs((now - at).days) < 6:
+        return at.strftime("%a %H:%M")
+    return at.strftime("%d %b %H:%M") if at.year == now.year else at.strftime("%d %b %Y")
+
+
+def number(value: float | Decimal | None) -> str:
+    """With separators of thousands, and at most two decimals."""
+    if value is None:
+        return NONE
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}".rstrip("0").rstrip(".")
+
+
+def many(count: int, one: str, more: str | None = None) -> str:
+    """A count with its noun: 1 job, 2 jobs."""
+    return f"{count:,} {one if count == 1 else more or f'{one}s'}"
+
+
+def size(count: int | None) -> str:
+    """Bytes for people."""
+    if count is None:
+        return NONE
+    value = float(count)
+    for unit in ("B", "KB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def ending(uuid: object) -> str:
+    """The end of an id: ids of one batch share their beginning."""
+    return f"…{str(uuid)[-4:]}"
+
+
+def pretty(value: Any) -> str:
+    """A JSON document, indented."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+def query_of(path: str) -> dict[str, str]:
+    """The query of a path, by name; of names that occur twice the last."""
+    return dict(parse_qsl(urlsplit(path).query))
+
+
+def steady(now: datetime) -> datetime:
+    """The time in steps of ten seconds: a live region is sent again when its text has changed."""
+    return now.replace(second=now.second // 10 * 10, microsecond=0)

@@ -1,0 +1,69 @@
+"""The request to execute a process."""
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+Uri = Annotated[str, StringConstraints(pattern=r"^https?://", max_length=2000)]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+def _from_form(value: Any) -> Any:
+    """A form sends its inputs as JSON text."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        raise ValueError("is not valid JSON") from None
+
+
+class _Asked(BaseModel):
+    """Clients send more than we know, which is ignored."""
+
+    model_config = ConfigDict(extra="ignore", use_attribute_docstrings=True)
+
+
+class Output(_Asked):
+    """How one output is wanted."""
+
+    transmissionMode: Literal["value", "reference"] = "value"  # noqa: N815
+    """By value or by reference."""
+
+
+class Subscriber(_Asked):
+    """Whom to call when the job has ended."""
+
+    successUri: Uri  # noqa: N815
+    """Called when it succeeded."""
+    failedUri: Uri | None = None  # noqa: N815
+    """Called when it ended in any other way."""
+    inProgressUri: Uri | None = None  # noqa: N815
+    """Accepted and not called: progress is in the status and in the stream."""
+
+
+class Options(_Asked):
+    """What Switchyard takes beyond the standard."""
+
+    priority: Annotated[int, Field(ge=-32768, le=32767)] = 100
+    """Smaller goes first."""
+    lane: Label | None = None
+    """Whom it belongs to."""
+    tags: Annotated[list[Label], Field(max_length=20)] | None = None
+    """Words to find it by."""
+    correlation_id: Annotated[str, StringConstraints(min_length=1, max_length=500)] | None = None
+    """Goes along into every log line, message and webhook."""
+
+
+class Execute(_Asked):
+    """The request to execute a process."""
+
+    inputs: Annotated[dict[str, Any], BeforeValidator(_from_form)] = {}
+    """By name: a value, `{"value": …}`, or a link, which is passed on to the workflow as it is."""
+    outputs: dict[str, Output] | None = None
+    """The outputs that are wanted; without it, all."""
+    response: Literal["raw", "document"] | None = None
+    """How results are sent."""
+    subscriber: Subscriber | None = None
+    """Whom to call when the job has ended."""
+    switchyard: Options = Options()
+    """What Switchyard takes beyond the standard."""

@@ -1,0 +1,43 @@
+"""All routes; importing this package declares them."""
+
+from signalbox.routes import (
+    actions,
+    archive,
+    confirm,
+    decisions,
+    details,
+    execution,
+    health,
+    inbox,
+    jobs,
+    journal,
+    landing,
+    login,
+    processes,
+    queues,
+    results,
+    schedules,
+    stream,
+    workers,
+)
+
+__all__ = [
+    "actions",
+    "archive",
+    "confirm",
+    "decisions",
+    "details",
+    "execution",
+    "health",
+    "inbox",
+    "jobs",
+    "journal",
+    "landing",
+    "login",
+    "processes",
+    "queues",
+    "results",
+    "schedules",
+    "stream",
+    "workers",
+]

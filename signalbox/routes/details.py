@@ -1,0 +1,106 @@
+"""What is known of a job beyond its status: events, what followed from it, its inputs, its provenance."""
+
+import asyncio
+import json
+from functools import partial
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field
+
+from signalbox.access.roles import Role
+from signalbox.endpoint import Call, Later, get
+from signalbox.records.base import Record
+from signalbox.records.jobs import Event, EventList, Family, Inputs, Provenance, Relative, Why
+from signalbox.routes.jobs import known_job
+from switchyard.ledger.queries import query as named
+from switchyard.places import STORED, Places, parameters_key
+from switchyard.store import Store
+
+BOTH = (Role.READER, Role.SUBMITTER)
+MOST = 1000
+
+
+class EventQuery(Record):
+    """Which events."""
+
+    limit: Annotated[int, Field(ge=1, le=MOST)] = MOST
+    """How many at most."""
+    after: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+    """Only events with a larger number; links to the next page have it."""
+
+
+@get("/jobs/{job}/events", *BOTH)
+async def events(call: Call, job: UUID, query: EventQuery) -> EventList:
+    """The events of a job, oldest first."""
+    await known_job(call, job)
+    values = {"action": job, "after": query.after, "limit": query.limit + 1}
+    rows = await call.rows(named("signalbox", "events"), values)
+    found = [Event(**row) for row in rows[: query.limit]]
+    links = [call.link(f"/jobs/{job}/events", "self")]
+    if len(rows) > query.limit:
+        last = max(each.event_id for each in found)
+        links.append(call.link(f"/jobs/{job}/events?limit={query.limit}&after={last}", "next"))
+    return EventList(events=found, links=links)
+
+
+@get("/jobs/{job}/family", *BOTH)
+async def family(call: Call, job: UUID) -> Family:
+    """The job and all that followed from it, parents before children."""
+    await known_job(call, job)
+    rows = await call.rows(named("signalbox", "family"), {"action": job, "limit": MOST})
+    return Family(actions=[Relative(**row) for row in rows])
+
+
+@get("/jobs/{job}/why", *BOTH)
+async def why(call: Call, job: UUID) -> Why:
+    """Why the job has not ended, in one sentence."""
+    await known_job(call, job)
+    row = await call.row(named("signalbox", "why"), {"job": job})
+    assert row is not None
+    detail = {key: value for key, value in row["detail"].items() if value is not None}
+    return Why(kind=detail["kind"], sentence=detail["sentence"], detail=detail)
+
+
+@get("/jobs/{job}/inputs", *BOTH)
+async def inputs(call: Call, job: UUID) -> Inputs | Later:
+    """What the job was given."""
+    await known_job(call, job)
+    row = await call.row(named("signalbox", "inputs"), {"job": job})
+    parameters = row["parameters"] if row is not None else {}
+    if parameters == STORED:
+        return Later(partial(_stored, call.site.store, job))
+    return Inputs(inputs=parameters)
+
+
+@get("/jobs/{job}/prov", *BOTH)
+async def prov(call: Call, job: UUID) -> Provenance:
+    """How the results came about, as PROV-JSON."""
+    row = await known_job(call, job)
+    places = Places(job, row["run"])
+    run, given, made = f"sy:{places.folder}", f"sy:{places.input}", f"sy:{places.output}"
+    agent = f"sy:agent/{row['submitted_by']}"
+    times = {"prov:startTime": row["started_at"], "prov:endTime": row["ended_at"]}
+    activity: dict[str, Any] = {name: at.isoformat() for name, at in times.items() if at is not None}
+    return Provenance(
+        prefix={"sy": call.href("/"), "prov": "http://www.w3.org/ns/prov#"},
+        entity={
+            given: {"prov:type": "input"},
+            **({made: {"prov:type": "output"}} if _ended_well(row) else {}),
+        },
+        activity={run: {"sy:process": row["process_id"], "sy:run": row["run"], **activity}},
+        agent={agent: {"prov:type": "prov:Agent"}},
+        used={"_:used": {"prov:activity": run, "prov:entity": given}},
+        wasGeneratedBy={"_:made": {"prov:activity": run, "prov:entity": made}} if _ended_well(row) else {},
+        wasAssociatedWith={"_:asked": {"prov:activity": run, "prov:agent": agent}},
+    )
+
+
+def _ended_well(row: dict[str, Any]) -> bool:
+    return bool(row["job_status"] == "successful")
+
+
+async def _stored(store: Store, job: UUID) -> Inputs:
+    """Parameters that were too large for the ledger."""
+    document = json.loads(await asyncio.to_thread(store.get, parameters_key(job)))
+    return Inputs(inputs=document)

@@ -1,0 +1,119 @@
+"""Executing a process: inputs are checked, and a job is submitted in the caller's name."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from signalbox.access.roles import Role
+from signalbox.endpoint import Call, post
+from signalbox.pointer import pointer
+from signalbox.problem import HttpProblem
+from signalbox.records.execution import Execute, Subscriber
+from signalbox.records.jobs import Job
+from signalbox.routes.jobs import job_of, known_job
+from signalbox.routes.processes import known, outputs_of
+from switchyard.errors import EvaluationFailed, LimitExceeded
+from switchyard.ledger.jsonb import examine
+from switchyard.ledger.queries import query as named
+from switchyard.process import evaluate
+from switchyard.process.shared_pool import shared_pool
+
+QUALIFIED = frozenset({"value", "mediaType", "encoding", "schema"})
+LONGEST_KEY = 255
+
+
+@post("/processes/{process}/execution", Role.SUBMITTER, success=201, after="/jobs/{answer.jobID}")
+async def execute(call: Call, process: str, body: Execute) -> Job:
+    """Submit a job. The same Idempotency-Key with the same request finds the first job."""
+    row = await known(call, process)
+    inputs = {name: _value(given) for name, given in body.inputs.items()}
+    text = _text(inputs)
+    _check_outputs(body, outputs_of(row))
+    await _check_inputs(process, (row["about"] or {}).get("input"), inputs)
+    outputs = None if body.outputs is None else {k: v.model_dump() for k, v in body.outputs.items()}
+    values = {
+        "process": process,
+        "inputs": text,
+        "idempotency_key": _key(call),
+        "callbacks": _callbacks(call, body.subscriber),
+        "outputs": None if outputs is None else json.dumps(outputs),
+        "response": body.response,
+        **body.switchyard.model_dump(),
+    }
+    made = await call.row(named("signalbox", "execute"), values)
+    assert made is not None
+    job: UUID = made["job_id"]
+    call.headers["Location"] = call.href(f"/jobs/{job}")
+    if "respond-async" in call.request.headers.get("prefer", ""):
+        call.headers["Preference-Applied"] = "respond-async"
+    return job_of(call, await known_job(call, job))
+
+
+def _value(given: Any) -> Any:
+    """`{"value": …}` is its value; a link goes to the workflow as it is, and is never fetched here."""
+    if isinstance(given, list):
+        return [_unqualified(each) for each in given]
+    return _unqualified(given)
+
+
+def _unqualified(given: Any) -> Any:
+    if isinstance(given, dict) and "value" in given and given.keys() <= QUALIFIED:
+        return given["value"]
+    return given
+
+
+def _text(inputs: dict[str, Any]) -> str:
+    """As JSON, within the limits of depth, size and numbers that all submissions have."""
+    text, problems = examine(inputs, "inputs")
+    if problems:
+        errors = [{"pointer": pointer(each.path), "detail": each.message} for each in problems]
+        raise HttpProblem(422, "; ".join(str(each) for each in problems[:3]), errors=errors)
+    return text
+
+
+def _key(call: Call) -> str | None:
+    """The key in the caller's own namespace: nobody finds a job of another by guessing its key."""
+    given = call.request.headers.get("idempotency-key")
+    if given is None:
+        return None
+    if not 0 < len(given) <= LONGEST_KEY or not given.isprintable():
+        raise HttpProblem(400, f"Idempotency-Key: must have 1 to {LONGEST_KEY} printable characters")
+    return f"{call.caller.name} {given}"
+
+
+async def _check_inputs(process: str, schema: Any, inputs: dict[str, Any]) -> None:
+    if schema is None:
+        return
+    try:
+        found = await shared_pool().run(evaluate.schema_problems, json.dumps(schema), inputs, group=process)
+    except (LimitExceeded, EvaluationFailed) as error:
+        raise HttpProblem(422, f"inputs: they cannot be checked: {error}") from None
+    if found:
+        errors = [{"pointer": pointer(("inputs", *path)), "detail": text} for path, text in found]
+        detail = "; ".join(f"{each['pointer']}: {each['detail']}" for each in errors[:3])
+        raise HttpProblem(422, detail, errors=errors)
+
+
+def _check_outputs(body: Execute, known_outputs: dict[str, Any]) -> None:
+    for name in body.outputs or {}:
+        if name not in known_outputs:
+            where = pointer(("outputs", name))
+            raise HttpProblem(
+                422, f"{where}: there is no such output", errors=[{"pointer": where, "detail": "is unknown"}]
+            )
+
+
+def _callbacks(call: Call, subscriber: Subscriber | None) -> str | None:
+    """Subscribers are called by an action of type http, which refuses addresses of the inside."""
+    if subscriber is None:
+        return None
+    action = call.site.config.signalbox.subscriber_action
+    if action is None:
+        raise HttpProblem(422, "/subscriber: this server does not call subscribers")
+    wanted = [("subscriber-success", subscriber.successUri, {"when": ["SUCCESSFUL"]})]
+    if subscriber.failedUri is not None:
+        wanted.append(("subscriber-failed", subscriber.failedUri, {"when": ["failed"]}))
+    return json.dumps([
+        {"name": name, "action": action, "for": "summary", "parameters": {"url": {"value": uri}}, **when}
+        for name, uri, when in wanted
+    ])  # fmt: skip

@@ -1,0 +1,179 @@
+"""Jobs: the list, one of them, and its end by hand."""
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from pydantic import Field, StringConstraints, field_validator
+
+from signalbox.access.roles import Role
+from signalbox.endpoint import Call, delete, get
+from signalbox.interval import bounds, time_of
+from signalbox.problem import OGC, not_found
+from signalbox.records.base import Record
+from signalbox.records.jobs import Details, Job, JobList
+from switchyard.ledger.queries import query as named
+
+FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
+WINDOW = 20_000
+STATES = ("accepted", "running", "successful", "failed", "dismissed")
+OPEN = {"accepted", "running"}
+PARTS = ("why", "events", "family", "inputs", "archive")
+RESULTS = "http://www.opengis.net/def/rel/ogc/1.0/results"
+Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
+class JobQuery(Record):
+    """Which jobs."""
+
+    limit: Annotated[int, Field(ge=1, le=1000)] = 50
+    """How many at most."""
+    before: UUID = LAST
+    """Only jobs older than this one; links to the next page have it."""
+    type: Annotated[str, Field(pattern="^process$")] | None = None
+    """Always process."""
+    processID: Text | None = None  # noqa: N815
+    """Only these processes, separated by commas."""
+    status: Annotated[str, Field(max_length=100)] | None = None
+    """Only these: accepted, running, successful, failed, dismissed, separated by commas."""
+    datetime: Annotated[str, Field(max_length=100)] | None = None
+    """Submitted within: a time, or start/end, where .. is open."""
+    minDuration: Annotated[float, Field(ge=0, le=1e9)] | None = None  # noqa: N815
+    """Only jobs that ran at least so many seconds."""
+    maxDuration: Annotated[float, Field(ge=0, le=1e9)] | None = None  # noqa: N815
+    """Only jobs that ran at most so many seconds."""
+    error: Text | None = None
+    """Only errors that contain this text."""
+    lane: Text | None = None
+    """Only this lane."""
+    tag: Text | None = None
+    """Only jobs with this tag."""
+    submitted_by: Text | None = None
+    """Only jobs of this caller."""
+    correlation_id: Text | None = None
+    """Only this correlation id."""
+
+    @field_validator("status")
+    @classmethod
+    def _known(cls, value: str | None) -> str | None:
+        unknown = set((value or STATES[0]).split(",")) - set(STATES)
+        if unknown:
+            raise ValueError(f"must be of {', '.join(STATES)}")
+        return value
+
+    @property
+    def statuses(self) -> list[str] | None:
+        """As a list."""
+        return None if self.status is None else self.status.split(",")
+
+
+@get("/jobs", Role.READER, Role.SUBMITTER, template="jobs")
+async def jobs(call: Call, query: JobQuery) -> JobList:
+    """The jobs, the newest first."""
+    values = await _values(call, query)
+    only_open = query.statuses is not None and set(query.statuses) <= OPEN and call.caller.may(Role.READER)
+    rows = await call.rows(named("signalbox", "open_jobs" if only_open else "jobs"), values)
+    found = [job_of(call, row) for row in rows[: query.limit]]
+    await _locate(call, found)
+    links = [_link(call, query, "self", query.before)]
+    looked = None
+    if len(rows) > query.limit:
+        links.append(_link(call, query, "next", rows[query.limit - 1]["job_id"]))
+    else:
+        end = await call.row(named("signalbox", "open_window_end" if only_open else "window_end"), values)
+        if end is not None:
+            links.append(_link(call, query, "next", end["action_uuid"]))
+            looked = time_of(end["action_uuid"])
+    return JobList(jobs=found, links=links, lookedBackTo=looked)
+
+
+@get("/jobs/{job}", Role.READER, Role.SUBMITTER, template="job", parts=PARTS)
+async def job(call: Call, job: UUID) -> Job:
+    """The status of a job."""
+    return job_of(call, await known_job(call, job))
+
+
+@delete("/jobs/{job}", Role.SUBMITTER)
+async def dismiss(call: Call, job: UUID) -> Job:
+    """Cancel an open job; one that has ended is no longer listed."""
+    row = await known_job(call, job)
+    await call.row(named("signalbox", "dismiss"), {"job": job, "reason": "dismissed over HTTP"})
+    after = await call.row(named("signalbox", "job"), {"job": job})
+    dismissed = job_of(call, after or row)
+    dismissed.status = "dismissed"
+    return dismissed
+
+
+async def known_job(call: Call, job: UUID) -> dict[str, Any]:
+    """The row of a job that the caller may see; 404 where there is none."""
+    row = await call.row(named("signalbox", "job"), {"job": job})
+    if row is None:
+        raise not_found(f"there is no job {job}", OGC + "no-such-job")
+    return row
+
+
+def job_of(call: Call, row: dict[str, Any]) -> Job:
+    """A row of the view `job` as a record."""
+    name = str(row["job_id"])
+    links = [
+        call.link(f"/jobs/{name}?f=json", "self"),
+        call.link(f"/jobs/{name}?f=html", "alternate", "text/html"),
+    ]
+    if row["job_status"] == "successful":
+        links.append(call.link(f"/jobs/{name}/results", RESULTS))
+    return Job(
+        jobID=name,
+        id=name,
+        processID=row["process_id"],
+        status=row["job_status"],
+        message=row["note"] or row["error"],
+        created=row["created_at"],
+        started=row["started_at"],
+        finished=row["ended_at"],
+        updated=row["last_update"],
+        progress=row["progress"],
+        links=links,
+        switchyard=Details(**{key: row[key] for key in Details.model_fields}),
+    )
+
+
+async def _locate(call: Call, jobs: list[Job]) -> None:
+    """Adds the boxes around the coordinates in their inputs, for the map."""
+    rows = await call.rows(named("signalbox", "footprints"), {"jobs": [job.jobID for job in jobs]})
+    boxes = {str(row["job_id"]): row["bbox"] for row in rows}
+    for job in jobs:
+        job.bbox = boxes.get(job.jobID)
+
+
+async def _values(call: Call, query: JobQuery) -> dict[str, Any]:
+    since, until = bounds(query.datetime)
+    after, before = FIRST, query.before
+    if since is not None:
+        after = await _floor(call, since)
+    if until is not None:
+        before = min(before, await _floor(call, until))
+    return {
+        "after": after,
+        "before": before,
+        "window": WINDOW,
+        "limit": query.limit + 1,
+        "processes": None if query.processID is None else query.processID.split(","),
+        "statuses": query.statuses,
+        "min_duration": query.minDuration,
+        "max_duration": query.maxDuration,
+        **{name: getattr(query, name) for name in ("error", "lane", "tag", "submitted_by", "correlation_id")},
+    }
+
+
+async def _floor(call: Call, at: Any) -> UUID:
+    row = await call.row(named("signalbox", "floor"), {"at": at})
+    assert row is not None
+    found: UUID = row["id"]
+    return found
+
+
+def _link(call: Call, query: JobQuery, rel: str, before: UUID) -> Any:
+    given = query.model_dump(exclude_none=True, exclude={"before"}, exclude_unset=True)
+    if before != LAST:
+        given["before"] = str(before)
+    return call.link(f"/jobs?{urlencode(given)}" if given else "/jobs", rel)

@@ -1,0 +1,36 @@
+"""What all requests share: the configuration, the database, the object store, who may call."""
+
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry
+from starlette.requests import Request
+
+from signalbox.access.failures import FailedLogins
+from signalbox.access.jwt import Keys
+from signalbox.database import Database
+from signalbox.live.poller import Live
+from switchyard.config.config import Config
+from switchyard.store import Store
+
+
+@dataclass(slots=True)
+class Site:
+    """Replaced as a whole when the configuration is read again."""
+
+    config: Config
+    database: Database
+    store: Store
+    keys: Keys | None
+    failures: FailedLogins
+    registry: CollectorRegistry
+    live: Live
+
+    @property
+    def base_path(self) -> str:
+        """What stands before every path; empty at the root of a host."""
+        return self.config.signalbox.base_path
+
+    def origin(self, request: Request) -> str:
+        """Scheme and host of this API's addresses: the configured one, else what the request was sent to."""
+        configured = self.config.signalbox.public_url
+        return configured or f"{request.url.scheme}://{request.url.netloc}"
