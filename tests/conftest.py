@@ -43,6 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="embedded",
         help="the server to test on: embedded, a version that Debian has (15), container, or a URL",
     )
+    parser.addoption("--api-examples", default="3", help="how many cases schemathesis makes up per operation")
 
 
 def pytest_sessionstart() -> None:

@@ -3,7 +3,7 @@
 import time
 from uuid import UUID
 
-from switchyard.ledger.uuid7 import uuid7s
+from switchyard.submit.write import uuid7s
 
 
 def uuid7() -> UUID:

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from psycopg.rows import dict_row
+
 from tests.parts.database import Database
 
 
@@ -14,6 +16,15 @@ class Thread(NamedTuple):
     status: str
     error: str | None
     needs_review: bool
+
+
+class Event(NamedTuple):
+    """One step of an action."""
+
+    status: str
+    run: int
+    attempt: int
+    ignored: bool
 
 
 class Callback(NamedTuple):
@@ -73,6 +84,24 @@ class Ledger:
             *(uuid, status, run, attempt, json.dumps(detail or {})),
         )
 
+    def events(self, uuid: UUID) -> list[Event]:
+        """All events of an action, in order."""
+        rows = self.database.execute(
+            "select status::text, run, attempt, ignored from switchyard.event where action_uuid = %s"
+            " order by event_id",
+            uuid,
+        )
+        return [Event(*row) for row in rows]
+
+    def thread(self, uuid: UUID) -> dict[str, Any]:
+        """The whole row of a thread."""
+        with self.database.connect(row_factory=dict_row) as connection:
+            found = connection.execute(
+                "select *, status::text from switchyard.thread where action_uuid = %s", [uuid]
+            ).fetchone()
+        assert found is not None, f"no thread {uuid}"
+        return dict(found)
+
     def threads(self) -> dict[UUID, Thread]:
         """Of every workflow."""
         rows = self.database.execute(
@@ -112,6 +141,12 @@ class Ledger:
             " join switchyard.thread t using (action_uuid) where a.parent_uuid is not null"
         )
         return {(row[0], row[1]): Callback(*row[2:]) for row in rows}
+
+    def inbox(self, kind: str) -> list[tuple[Any, ...]]:
+        """(subject, error) of the inbox's entries of that kind."""
+        return self.database.execute(
+            "select subject, error from switchyard.inbox where kind = %s order by entry_id", kind
+        )
 
     def workers(self) -> int:
         """How many are alive."""

@@ -4,23 +4,23 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from uuid import UUID
 
 from tests.faults.catalogue import INJECTIONS, kinds
 from tests.faults.invariants import Violation
 from tests.faults.plan import plan
 from tests.faults.storm import storm
 from tests.faults.yard import Yard
-from tests.waiting import until
 
 SLOWEST = 0.8  # of the normal throughput
 LONGEST = 3.0  # times the normal p99
 NOISE = 0.25  # seconds: a shorter p99 says more of the machine's other work
 EVERY, COUNT = 0.02, 500
-OPEN = "select count(*) from switchyard.thread t join switchyard.action a using (action_uuid) where a.correlation_id = %s and t.ended_at is null"
-PACE = """
-    select count(*) / extract(epoch from max(t.ended_at) - min(a.created_at)),
-      percentile_cont(0.99) within group (order by extract(epoch from t.ended_at - a.created_at))
-    from switchyard.action a join switchyard.thread t using (action_uuid) where a.correlation_id = %s
+LOOK = 0.05  # seconds between two looks at what has ended
+PATIENCE = 180.0
+ENDED = """
+    select t.action_uuid from switchyard.thread t join switchyard.action a using (action_uuid)
+    where a.correlation_id = %s and t.ended_at is not null
 """
 SUBMIT = "select switchyard.submit(%s, %s, correlation_id => %s)"
 
@@ -34,26 +34,41 @@ class Pace:
 
 
 class Bystanders:
-    """Submits at a steady rate in a thread of its own, webhooks and drills in turns."""
+    """Submits at a steady rate, webhooks and drills in turns, and notes by its own clock when each has ended."""
 
     def __init__(self, yard: Yard, tag: str) -> None:
         self._yard, self._tag = yard, tag
-        self._thread = threading.Thread(target=self._submit, daemon=True)
-        self._thread.start()
+        self._began: dict[UUID, float] = {}
+        self._ended: dict[UUID, float] = {}
+        self._threads = [threading.Thread(target=each, daemon=True) for each in (self._submit, self._watch)]
+        for thread in self._threads:
+            thread.start()
 
     def _submit(self) -> None:
         with self._yard.database.connect() as connection:
             for number in range(COUNT):
                 name = ("often", "drill")[number % 2]
-                connection.execute(SUBMIT, [name, '{"how": "accept"}', self._tag])
+                began = time.monotonic()
+                [(uuid,)] = connection.execute(SUBMIT, [name, '{"how": "accept"}', self._tag]).fetchall()
+                self._began[uuid] = began
                 time.sleep(EVERY)  # the rate of the load
+
+    def _watch(self) -> None:
+        deadline = time.monotonic() + PATIENCE
+        with self._yard.database.connect() as connection:
+            while len(self._ended) < COUNT and time.monotonic() < deadline:
+                found = {uuid for (uuid,) in connection.execute(ENDED, [self._tag]).fetchall()}
+                self._ended |= dict.fromkeys(found - self._ended.keys(), time.monotonic())
+                time.sleep(LOOK)  # as exactly as the pace is measured
 
     def pace(self) -> Pace:
         """Wait until all have ended."""
-        self._thread.join()
-        until(lambda: self._yard.database.execute(OPEN, self._tag) == [(0,)], 120)
-        [(throughput, p99)] = self._yard.database.execute(PACE, self._tag)
-        return Pace(float(throughput), float(p99))
+        for thread in self._threads:
+            thread.join()
+        assert len(self._ended) == COUNT, f"{COUNT - len(self._ended)} bystanders have not ended"
+        took = sorted(self._ended[uuid] - began for uuid, began in self._began.items())
+        elapsed = max(self._ended.values()) - min(self._began.values())
+        return Pace(COUNT / elapsed, took[int(0.99 * COUNT)])
 
 
 def disturbed(yard: Yard, seed: int) -> Iterator[Violation]:

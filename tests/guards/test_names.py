@@ -10,6 +10,8 @@ BY_CONVENTION = (
     "switchyard/backends",  # each backend has its handler.py, source.py, model.py …
     "switchyard/cli",  # a command's module is named like the command
     "assessment/cli",
+    "signalbox/cli",
+    "signalbox/records",  # the records of the routes of the same name
     "assessment/formats",  # a format that is read, and in output/ the same format written
 )
 EXCEPTIONS = {

@@ -31,6 +31,33 @@ attempts = st.one_of(st.none(), st.integers(0, 4))
 events = st.tuples(st.sampled_from(STATUSES), runs, attempts)
 openings = st.tuples(st.sampled_from(["PENDING", "BACKOFF"]), st.integers(2, 4), st.just(0))
 
+# What no program could read or count: refused, however it comes, and nothing of its statement is left.
+POISON_ACTIONS = st.sampled_from(
+    [
+        "('{\"a\": ' || repeat('[', 300) || repeat(']', 300) || '}')::jsonb, null, 'noop'",
+        "('{\"a\": ' || repeat('9', 5000) || '}')::jsonb, null, 'noop'",
+        "jsonb_build_object('a', repeat('x', 2000000)), null, 'noop'",
+        "'[1]', null, 'noop'",
+        "'{}', 'infinity', 'noop'",
+        "'{}', '-infinity', 'noop'",
+        "'{}', null, ''",
+    ]
+)
+POISON_EVENTS = st.sampled_from(
+    [
+        "'BACKOFF', null, 2147483647, now(), 1.0, null",
+        "'RUNNING', 2147483647, null, now(), null, null",
+        "'RUNNING', null, -1, now(), null, null",
+        "'BACKOFF', null, null, 'infinity', 1.0, null",
+        "'BACKOFF', null, null, '-infinity', 1.0, null",
+        "'BACKOFF', null, null, now(), 'NaN', null",
+        "'BACKOFF', null, null, now(), 'infinity', null",
+        "'BACKOFF', null, null, now(), -1, null",
+        "'INFO', null, null, now(), null, ('{\"a\": ' || repeat('[', 900) || repeat(']', 900) || '}')::jsonb",
+        "'INFO', null, null, now(), null, ('{\"a\": ' || repeat('9', 5000) || '}')::jsonb",
+    ]
+)
+
 INSERT = """insert into switchyard.event (action_uuid, status, run, attempt)
   select u, s::switchyard.status, r, a
   from unnest(%s::uuid[], %s::text[], %s::int[], %s::int[]) with ordinality x(u, s, r, a, n) order by n"""
@@ -90,6 +117,31 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule(batch=st.lists(st.tuples(actions, st.one_of(events, openings)), min_size=2, max_size=6))
     def many_events(self, batch: list[tuple[UUID, Event]]) -> None:
         self._insert(batch)
+
+    @rule(poison=POISON_ACTIONS)
+    def poison_action(self, poison: str) -> None:
+        """Beside a good one in the same statement, which is not left either."""
+        before = self._one("select count(*) from switchyard.action")
+        with pytest.raises((psycopg.DataError, psycopg.IntegrityError)):
+            self.connection.execute(
+                "insert into switchyard.action (parameters, start_after, action_name)"
+                f" values ('{{}}', null, 'noop'), ({poison})".encode()
+            )
+        assert self._one("select count(*) from switchyard.action") == before
+
+    @rule(batch=st.lists(st.tuples(actions, events), max_size=3), uuid=actions, poison=POISON_EVENTS)
+    def poison_event(self, batch: list[tuple[UUID, Event]], uuid: UUID, poison: str) -> None:
+        """Alone or with good ones in the same transaction: the threads stay as they were."""
+        refused = (psycopg.DataError, psycopg.IntegrityError)
+        with pytest.raises(refused), self.connection.transaction():  # noqa: PT012 - which of the two is refused does not matter
+            if batch:
+                self._write(self.connection, batch)
+            self.connection.execute(
+                "insert into switchyard.event (action_uuid, status, run, attempt, event_time, retry_seconds, detail)"
+                f" values (%s, {poison})".encode(),
+                [uuid],
+            )
+        self.touched |= {each for each, _ in batch if each in self.model} | ({uuid} & self.model.keys())
 
     @rule(uuid=actions, first=st.sampled_from(ENDS), second=st.sampled_from(ENDS))
     def two_ends_race(self, uuid: UUID, first: str, second: str) -> None:
@@ -207,7 +259,7 @@ def _on(template: Template) -> None:
 
 
 @pytest.mark.timeout(600)
-def test_the_ledger_does_what_the_model_says() -> None:
+def test_the_ledger_does_what_the_model_predicts() -> None:
     checks = [HealthCheck.too_slow, HealthCheck.data_too_large]
     run_state_machine_as_test(
         LedgerMachine,

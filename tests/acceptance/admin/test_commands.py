@@ -131,7 +131,7 @@ def test_tables_fit_the_terminal(switchyard: Switchyard) -> None:
         assert (uuid[-8:] in plain) == (command[0] != "events"), "the end of an id is never cut"
 
 
-def test_watch_follows_until_the_end_and_tells_how_it_ended(switchyard: Switchyard) -> None:
+def test_watch_follows_until_the_end_and_reports_how_it_ended(switchyard: Switchyard) -> None:
     good, bad = (switchyard.run("submit", "noop").stdout.strip() for _ in range(2))
     write = (
         "insert into switchyard.event (action_uuid, status, run, attempt, detail) values (%s, %s, 1, 1, %s)"

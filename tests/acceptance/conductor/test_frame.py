@@ -14,7 +14,7 @@ from tests.waiting import until
 
 @pytest.mark.breaks_ledger
 @pytest.mark.parametrize("command", ["run", "once"])
-def test_newuser_7_a_database_without_migrations_is_said_and_exits_78(
+def test_newuser_7_a_database_without_migrations_is_reported_and_exits_78(
     deployment: Deployment, command: str
 ) -> None:
     deployment.configure(NOOP)

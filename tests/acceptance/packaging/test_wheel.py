@@ -19,11 +19,11 @@ from tests.parts.postgres import Postgres
 
 ROOT = Path(__file__).parents[3]
 BIN = Path(sys.executable).parent
-PROGRAMS = ["switchyard", "conductor", "caboose", "assessment"]
+PROGRAMS = ["switchyard", "conductor", "caboose", "assessment", "signalbox"]
 MIGRATE = "import sys; from switchyard.ledger.migrate import upgrade; upgrade(sys.argv[1])"
 IMPORT_ALL = """
 import importlib, pkgutil
-for name in ("switchyard", "conductor", "caboose", "assessment"):
+for name in ("switchyard", "conductor", "caboose", "assessment", "signalbox"):
     package = importlib.import_module(name)
     for module in pkgutil.walk_packages(package.__path__, f"{name}."):
         if not module.name.endswith("__main__") and ".migrations" not in module.name:
@@ -77,7 +77,7 @@ def run(*command: str | Path) -> str:
 
 def test_everything_is_in_it(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    packages = ("switchyard", "conductor", "caboose", "assessment")
+    packages = ("switchyard", "conductor", "caboose", "assessment", "signalbox")
     for path in subprocess.check_output(["git", "ls-files", *packages], cwd=ROOT, text=True).splitlines():
         assert path in names
     for path in subprocess.check_output(["git", "ls-files", "migrations"], cwd=ROOT, text=True).splitlines():
@@ -90,7 +90,7 @@ def test_everything_is_in_it(wheel: Path) -> None:
 def test_nothing_else_is_in_it(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     info = f"switchyard-{switchyard.__version__}.dist-info"
-    assert tops == {"switchyard", "conductor", "caboose", "assessment", info}
+    assert tops == {"switchyard", "conductor", "caboose", "assessment", "signalbox", info}
 
 
 def test_the_version_comes_from_one_place(installed: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from tests.parts.disk import Disk
 from tests.parts.need import obtain
+from tests.parts.ports import free_port
 from tests.waiting import until
 
 WITHOUT_NETWORK = ("unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
@@ -24,6 +25,7 @@ def start(folder: Path, *words: str, within: tuple[str, ...] = ()) -> subprocess
     return subprocess.Popen(
         [*within, sys.executable, "-m", "switchyard", "up", "--folder", str(folder), *words],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={**os.environ, "SWITCHYARD_SIGNALBOX__LISTEN__PORT": str(free_port())},
     )  # fmt: skip
 
 

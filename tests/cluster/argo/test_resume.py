@@ -8,10 +8,10 @@ from uuid import UUID
 
 import pytest
 
+from switchyard.backends.argo.model import ArgoResumeAction
 from switchyard.backends.argo.nodes import pack
 from switchyard.backends.argo.resource import workflows
 from switchyard.backends.argo.resume.handler import ArgoResumeHandler
-from switchyard.backends.argo.resume.model import ArgoResumeAction
 from switchyard.handlers import Failed, HandlerContext, Invalid, Retry, Success
 from tests.cluster.argo.dispatching import work
 from tests.cluster.argo.watching import submit
@@ -153,7 +153,7 @@ async def test_what_the_api_server_answers_decides_whether_it_is_tried_again(
         assert error in outcome.error
     between.inject(Fault("PATCH", str(uuid), 409, times=5))
     changing = await resume.dispatch(call(uuid, **APPROVE))
-    assert changing == Retry(f'the workflow "{uuid}" kept changing', sent=False)
+    assert changing == Retry(f'the workflow "{uuid}" changed repeatedly', sent=False)
     between.inject(Fault("PATCH", str(uuid), 409))
     assert isinstance(await resume.dispatch(call(uuid, **APPROVE)), Success), (
         "one conflict is looked at again"

@@ -112,7 +112,7 @@ async def test_one_over_its_deadline_is_timed_out(
     assert "exceeded its deadline" in seen.error
 
 
-async def test_an_invalid_one_says_why(listener: Listener, kubernetes: Cluster, namespace: str) -> None:
+async def test_an_invalid_one_reports_why(listener: Listener, kubernetes: Cluster, namespace: str) -> None:
     uuid = submit(kubernetes, namespace, {"entrypoint": "nowhere", "templates": [{"name": "main", **WAIT}]})
     seen = await listener.until(uuid, Status.FAILED)
     assert seen.error is not None
@@ -130,7 +130,7 @@ async def test_one_deleted_behind_our_back_is_gone(
     assert await listener.source.look(uuid, 1) is None
 
 
-async def test_forgetting_deletes_what_was_seen_and_tells_nothing_more(
+async def test_forgetting_deletes_what_was_seen_and_reports_nothing_more(
     listener: Listener, kubernetes: Cluster, namespace: str
 ) -> None:
     uuid = submit(kubernetes, namespace, single(AT_ONCE))
@@ -158,7 +158,7 @@ async def test_forgetting_leaves_a_later_one_of_the_same_name(
     assert kubernetes.api.get(f"{workflows(namespace)}/{uuid}")["spec"]["templates"][0]["suspend"] == {}
 
 
-async def test_what_is_not_ours_is_neither_told_nor_touched(
+async def test_what_is_not_ours_is_neither_reported_nor_touched(
     listener: Listener, argo: Argo, kubernetes: Cluster, namespace: str
 ) -> None:
     other = argo.submit(namespace, single(WAIT))

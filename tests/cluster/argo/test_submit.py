@@ -158,7 +158,7 @@ async def test_a_401_reloads_the_token_from_its_file(
     await handling.close()
 
 
-async def test_a_forbidden_account_is_told_and_retried(
+async def test_a_forbidden_account_is_reported_and_retried(
     between: Interceptor, kubernetes: Cluster, namespace: str, tmp_path: Path
 ) -> None:
     token = kubernetes.token(
@@ -224,7 +224,7 @@ async def test_what_cannot_be_prepared_is_invalid(argo_handler: ArgoHandler) -> 
     assert outcome == Invalid("the configuration has no workflow 'nobody'")
 
 
-async def test_a_template_is_looked_up_once_and_doubt_about_it_is_no_failure(
+async def test_a_template_is_looked_up_once_and_doubt_about_it_is_not_a_failure(
     made: HandlerContext, between: Interceptor, kubernetes: Cluster, namespace: str, tmp_path: Path
 ) -> None:
     templates = f"/apis/argoproj.io/v1alpha1/namespaces/{namespace}/workflowtemplates"

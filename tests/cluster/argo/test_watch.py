@@ -41,7 +41,7 @@ async def test_a_cut_watch_goes_on_where_it_was(
     assert listener.of(first).count(Status.SUCCESSFUL) == 1, "no relist was needed"
 
 
-async def test_what_went_away_while_nobody_was_watching_is_told(
+async def test_what_went_away_while_not_watched_is_reported(
     listener: Listener, proxy: Proxy, kubernetes: Cluster, namespace: str
 ) -> None:
     """Compaction between makes the old version useless: 410, a new list, and what is missing is gone."""

@@ -40,6 +40,6 @@ def containers(document: Object) -> list[dict[str, Any]]:
 def _path(document: Object) -> str:
     version, kind, metadata = document["apiVersion"], document["kind"].lower(), document["metadata"]
     root = f"/apis/{version}" if "/" in version else f"/api/{version}"
-    plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
+    plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}es" if kind.endswith("s") else f"{kind}s"
     where = f"/namespaces/{metadata['namespace']}" if "namespace" in metadata else ""
     return f"{root}{where}/{plural}/{metadata['name']}"

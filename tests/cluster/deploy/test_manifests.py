@@ -20,7 +20,7 @@ from tests.parts.kubernetes import CORE, Cluster
 from tests.parts.need import obtain
 from tests.waiting import until
 
-PROGRAMS = ("conductor", "caboose", "assessment")
+PROGRAMS = ("conductor", "caboose", "assessment", "signalbox")
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_ports_agree(documents: list[Object]) -> None:
     ports = {
         p: containers(find(documents, "Deployment", p))[0]["ports"][0]["containerPort"] for p in PROGRAMS
     }
-    assert ports == {"conductor": 8081, "caboose": 8082, "assessment": 8085}
+    assert ports == {"conductor": 8081, "caboose": 8082, "assessment": 8085, "signalbox": 8083}
     opened = find(documents, "NetworkPolicy", "switchyard")["spec"]["ingress"][0]["ports"]
     assert {port["port"] for port in opened} == set(ports.values())
 
@@ -109,7 +109,7 @@ FORBIDDEN = {
 
 
 @pytest.mark.parametrize("account", FORBIDDEN)
-def test_nobody_may_do_more_than_it_does(deployed: Cluster, account: str) -> None:
+def test_no_program_may_do_more_than_it_does(deployed: Cluster, account: str) -> None:
     api = KubeApi(deployed.url, deployed.authority, token(deployed, account))
     core = f"{CORE}/workflows"
     for method, what in FORBIDDEN[account]:
@@ -174,6 +174,6 @@ def test_the_ecs_task_definition_is_one(tmp_path: Path) -> None:
     assert not report.has_errors(), report.generate_report()
     (container,) = task["containerDefinitions"]
     assert container["portMappings"][0]["containerPort"] == 8085
-    assert "8085/livez" in container["healthCheck"]["command"][-1]
+    assert "8085/health" in container["healthCheck"]["command"][-1]
     assert container["readonlyRootFilesystem"] is True
     assert container["user"] != "root"

@@ -40,7 +40,15 @@ def test_an_assessment_is_computed_archived_called_back_and_deleted(
 ) -> None:
     sample = region(tmp_path / "region")
     (tmp_path / "bad.geojson").write_text("no sites at all")
-    run = pod(sys.executable, "-m", "assessment", "run", "--quiet", SWITCHYARD_BUNDLE=str(sample / "bundle"))
+    run = pod(
+        sys.executable,
+        "-m",
+        "assessment",
+        "run",
+        "--quiet",
+        SWITCHYARD_BUNDLE=str(sample / "bundle"),
+        SWITCHYARD_ALLOW_URL=tmp_path.as_uri(),
+    )
     total = {**DONE, "name": "total", "parameters": {"n": {"path": "$.output.summary.n_total"}}}
     flow = {"action": "argo", "manifest": run, "retry": {"attempts": 3, "base": "100ms"}}
     yard = yards(

@@ -7,6 +7,7 @@ refused, invalid or failed. What the campaign checks is everybody else.
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import LiteralString
 from uuid import UUID
 
@@ -55,13 +56,13 @@ def poison(yard: Yard, fault: Fault) -> Heal:
     name = "often" if fault.amount < 0.5 else "drill"
     for parameters in POISON:
         with suppress(psycopg.DataError, psycopg.IntegrityError):  # refused by a constraint: as well
-            _insert(yard, name, 2, parameters)
+            insert(yard, name, 2, parameters)
     return over
 
 
 def hold_rows(yard: Yard, fault: Fault) -> Heal:
     """Somebody keeps rows of threads locked in a transaction."""
-    uuids = _insert(yard, "drill", 10)
+    uuids = insert(yard, "drill", 10)
     try:
         connection = yard.database.connect(autocommit=False)
         connection.execute(HOLD, [uuids])
@@ -72,7 +73,7 @@ def hold_rows(yard: Yard, fault: Fault) -> Heal:
 
 def freeze_receiver(yard: Yard, fault: Fault) -> Heal:
     """A backend that takes every request and answers none in time, with more work than it has slots."""
-    _insert(yard, "frozen", 40, """'{"how": "hang"}'""")
+    insert(yard, "frozen", 40, """'{"how": "hang"}'""")
     return over
 
 
@@ -109,7 +110,17 @@ def copy_database(yard: Yard, fault: Fault) -> Heal:
     return over
 
 
-def _insert(yard: Yard, name: str, count: int, parameters: LiteralString = "'{}'") -> list[UUID]:
+def server_clock_jump(yard: Yard, fault: Fault) -> Heal:
+    """The database server's wall clock jumps by up to four minutes, ahead or back; then it is put right.
+
+    Less than the timeout of any workflow: for how long one has run is measured by this clock.
+    """
+    assert yard.server_clock is not None
+    yard.server_clock.shift(int((fault.amount - 0.5) * 480))
+    return partial(yard.server_clock.shift, 0)
+
+
+def insert(yard: Yard, name: str, count: int, parameters: LiteralString = "'{}'") -> list[UUID]:
     try:
         with yard.database.connect() as connection:
             rows = connection.execute(INSERT.format(sql.SQL(parameters)), [name, MARK, count]).fetchall()

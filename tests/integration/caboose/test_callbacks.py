@@ -181,7 +181,7 @@ async def test_a_callback_that_can_never_run_is_there_to_be_seen(world: World, o
     assert needs_review
 
 
-async def test_an_output_too_deep_for_a_filter_is_there_to_be_seen_and_holds_up_nobody(world: World) -> None:
+async def test_an_output_too_deep_for_a_filter_is_there_to_be_seen_and_delays_no_other(world: World) -> None:
     own = {"name": "deep", "action": "hook", "for": "items", "items": "$.output..n"}
     uuid, other = world.queued(world.submit("report", callbacks=[own])), world.queued(world.submit())
     world.exited(uuid, output=b'{"n": 1, "a": ' + b"[" * 300 + b"]" * 300 + b"}")

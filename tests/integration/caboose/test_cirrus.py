@@ -202,7 +202,9 @@ async def test_a_backend_that_does_not_answer_is_asked_again(steps: StepFunction
     await source.close()
 
 
-async def test_an_execution_that_nobody_waits_for_is_stopped_when_it_turns_up(steps: StepFunctions) -> None:
+async def test_an_execution_that_is_not_a_longer_awaited_is_stopped_when_it_turns_up(
+    steps: StepFunctions,
+) -> None:
     uuid = steps.started("slow")
     steps.database.execute(
         "insert into switchyard.event (action_uuid, status, run, attempt) values (%s, 'FAILED', 1, 1)", uuid

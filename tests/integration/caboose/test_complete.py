@@ -109,7 +109,7 @@ async def test_a_retry_loses_against_a_cancel(world: World, monkeypatch: pytest.
     assert len(world.children(uuid)) == 1
 
 
-async def test_a_failure_that_is_told_again_after_the_retry_is_only_forgotten(world: World) -> None:
+async def test_a_failure_that_is_reported_again_after_the_retry_is_only_forgotten(world: World) -> None:
     uuid = world.queued(world.submit("stubborn"))
     path = world.exited(uuid, 1)
     (seen,) = world.source._scan()
@@ -135,4 +135,4 @@ async def test_a_process_that_died_with_its_supervisor_is_failed(world: World) -
     (world.started(uuid) / record.LOCK).touch()
     await world.tell()
     assert world.thread(uuid)["status"] == "FAILED"
-    assert "died without telling how it ended" in world.thread(uuid)["error"]
+    assert "died and left no exit status" in world.thread(uuid)["error"]

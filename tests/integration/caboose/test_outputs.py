@@ -74,7 +74,7 @@ def disk() -> Iterator[Disk]:
 
 
 @pytest.mark.parametrize(("spoil", "reason"), [(Disk.fill, "the disk is full"), (Disk.protect, "read-only")])
-async def test_a_store_that_is_full_or_read_only_keeps_the_execution_and_tells_the_inbox(
+async def test_a_store_that_is_full_or_read_only_keeps_the_execution_and_reports_to_the_inbox(
     worlds: Worlds, disk: Disk, spoil: Callable[[Disk], None], reason: str
 ) -> None:
     world = await worlds(FLOWS, store=open_store(disk.folder.as_uri()))
@@ -96,7 +96,9 @@ async def test_a_store_that_is_full_or_read_only_keeps_the_execution_and_tells_t
     assert world.inbox("archive") == [], "it is over by itself"
 
 
-async def test_what_another_caboose_told_of_the_store_is_over_with_the_first_archive(world: World) -> None:
+async def test_what_another_caboose_reported_of_the_store_is_over_with_the_first_archive(
+    world: World,
+) -> None:
     await world.queries.report("archive", world.store.url, "executions cannot be archived", "k", {})
     await world.queries.report("archive", "s3://another", "executions cannot be archived", "k", {})
     world.database.execute(

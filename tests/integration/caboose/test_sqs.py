@@ -123,7 +123,7 @@ async def test_mission_a_front_ends_own_job_is_one_inbox_entry(workers: Workers)
     assert {detail["correlation_id"] for _, detail in workers.inbox()} == {"front-1"}
 
 
-async def test_the_same_end_told_twice_stands_once_and_leaves_no_message(workers: Workers) -> None:
+async def test_the_same_end_reported_twice_counts_once_and_leaves_no_message(workers: Workers) -> None:
     uuid = workers.queued()
     for _ in range(3):
         workers.say(uuid, "FAILED", error="no sites", fatal=True)
@@ -248,7 +248,9 @@ async def test_a_status_queue_that_is_not_there_is_a_configuration_error(
         await heard.source.start()
 
 
-async def test_a_queue_that_goes_away_is_asked_for_again_and_its_receipts_are_told(workers: Workers) -> None:
+async def test_a_queue_that_goes_away_is_asked_for_again_and_its_receipts_are_reported(
+    workers: Workers,
+) -> None:
     queue = QueueReader(workers.queue, workers.part.url, REGION)
     await queue.start()
     await queue.acknowledge("no such receipt")

@@ -26,7 +26,7 @@ async def test_an_execution_whose_action_ended_is_stopped_and_noted_once(world: 
     assert [event[0] for event in world.events(uuid)].count("INFO") == 1
 
 
-async def test_running_told_after_the_end_is_old_news(world: World) -> None:
+async def test_running_reported_after_the_end_is_old_news(world: World) -> None:
     uuid = world.queued(world.submit())
     world.exited(uuid)
     await world.tell()
@@ -62,7 +62,7 @@ async def test_an_execution_of_an_older_run_is_stopped(world: World) -> None:
     assert world.thread(uuid)["run"] == 2
 
 
-async def test_a_run_that_nobody_opened_goes_to_the_inbox_once(world: World) -> None:
+async def test_a_run_that_was_not_opened_goes_to_the_inbox_once(world: World) -> None:
     uuid = world.queued(world.submit())
     for _ in range(2):
         await world.tell(Observation(uuid, 9, Status.SUCCESSFUL))

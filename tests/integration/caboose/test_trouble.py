@@ -127,7 +127,7 @@ async def test_what_cannot_be_done_now_is_done_later(
     assert not world.thread(cancelled)["callbacks_due"]
 
 
-async def test_a_cancel_is_heard_and_a_lost_connection_is_told(world: World) -> None:
+async def test_a_cancel_is_received_and_a_lost_connection_is_reported(world: World) -> None:
     rung = asyncio.Event()
     ears = asyncio.create_task(CancelListener(world.database.url, rung.set).run_once())
     listening = (
@@ -146,7 +146,7 @@ async def test_a_cancel_is_heard_and_a_lost_connection_is_told(world: World) -> 
             await ears
 
 
-async def test_a_connection_that_dies_within_a_transaction_is_told(world: World) -> None:
+async def test_a_connection_that_dies_within_a_transaction_is_reported(world: World) -> None:
     async def broken() -> None:
         async with world.queries.transaction():
             world.database.execute(

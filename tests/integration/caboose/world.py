@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import dict_row
-
 from caboose.complete.completer import Completer
 from caboose.complete.services import Services
 from caboose.leader import Leader
@@ -28,6 +26,7 @@ from switchyard.execution import WHOLE, name_of
 from switchyard.places import Places
 from switchyard.sources import Seen, ServedSource, Source
 from switchyard.store import Store, open_store
+from tests.deployment.ledger import Ledger
 from tests.parts.database import Database
 
 ACTIONS: dict[str, Any] = {
@@ -54,18 +53,16 @@ class World:
     services: Services
     leader: Leader
 
+    @property
+    def ledger(self) -> Ledger:
+        """What became of it."""
+        return Ledger(self.database)
+
     def submit(
         self, workflow: str = "flow", parameters: Mapping[str, Any] | None = None, **more: Any
     ) -> UUID:
         """A workflow's action."""
-        callbacks = more.pop("callbacks", None)
-        (row,) = self.database.execute(
-            "select switchyard.submit('run', %s, workflow => %s, correlation_id => 'c-1', callbacks => %s)",
-            json.dumps(parameters or {}),
-            workflow,
-            None if callbacks is None else json.dumps(callbacks),
-        )
-        return UUID(str(row[0]))
+        return self.ledger.submit("run", workflow, parameters, **more)
 
     def queued(self, uuid: UUID, run: int = 1, detail: Mapping[str, Any] | None = None) -> UUID:
         """Conductor handed it over."""
@@ -75,11 +72,7 @@ class World:
     def event(
         self, uuid: UUID, status: str, run: int, attempt: int, detail: Mapping[str, Any] | None = None
     ) -> None:
-        self.database.execute(
-            "insert into switchyard.event (action_uuid, status, run, attempt, source, detail) "
-            "values (%s, %s, %s, %s, 'conductor', %s)",
-            *(uuid, status, run, attempt, json.dumps(detail or {})),
-        )
+        self.ledger.event(uuid, status, run, attempt, detail)
 
     def started(self, uuid: UUID, run: int = 1) -> Path:
         """A process's folder, marked as started."""
@@ -109,20 +102,11 @@ class World:
 
     def thread(self, uuid: UUID) -> dict[str, Any]:
         """The thread's row."""
-        with self.database.connect(row_factory=dict_row) as connection:
-            found = connection.execute(
-                "select *, status::text from switchyard.thread where action_uuid = %s", [uuid]
-            ).fetchone()
-        assert found is not None
-        return dict(found)
+        return self.ledger.thread(uuid)
 
     def events(self, uuid: UUID) -> list[tuple[Any, ...]]:
         """(status, run, ignored) of every event, in order."""
-        return self.database.execute(
-            "select status::text, run, ignored from switchyard.event e where action_uuid = %s "
-            "order by event_id",
-            uuid,
-        )
+        return [(event.status, event.run, event.ignored) for event in self.ledger.events(uuid)]
 
     def children(self, uuid: UUID) -> list[tuple[Any, ...]]:
         """(callback, action name, workflow, parameters, status) of what follows an action, in order."""
@@ -135,9 +119,7 @@ class World:
 
     def inbox(self, kind: str) -> list[tuple[Any, ...]]:
         """(subject, error) of the inbox's entries of that kind."""
-        return self.database.execute(
-            "select subject, error from switchyard.inbox where kind = %s order by entry_id", kind
-        )
+        return self.ledger.inbox(kind)
 
     async def close(self) -> None:
         await self.queries.close()

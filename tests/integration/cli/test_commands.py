@@ -29,7 +29,7 @@ def test_actions_are_chosen_by_status_and_time(switchyard: Command) -> None:
     }
     for words, uuids in chosen.items():
         assert {row["action_uuid"] for row in switchyard.json("list", *words)} == uuids, words
-    assert "The newest 1; there are more: --limit N shows more" in switchyard("list", "--limit", "1").out
+    assert "; there are more: --limit N shows more, --before …" in switchyard("list", "--limit", "1").out
 
 
 def test_what_a_decision_does_to_each(switchyard: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,9 +57,7 @@ def test_what_a_decision_does_to_each(switchyard: Command, monkeypatch: pytest.M
     assert (refused["action_uuid"], "is PENDING" in refused["error"]) == (open_one, True)
 
 
-def test_show_tells_of_every_step(
-    switchyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_show_prints_every_step(switchyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     uuid = switchyard.submitted()
     switchyard.event(uuid, "RUNNING")
     switchyard.event(uuid, "INFO", detail={"progress": 0.25, "step": "cut"})
@@ -93,6 +91,23 @@ def test_submit_takes_times_parents_and_files(switchyard: Command, tmp_path: Pat
     assert by == parent
     assert switchyard.json("show", second)["action"]["parameters"] == {"said": "one\u2028line"}
     assert switchyard.json("show", parent)["action"]["start_after"] == "2126-01-31T08:00:00Z"
+
+
+def test_submit_stores_lane_and_tags_and_show_prints_them(switchyard: Command) -> None:
+    uuid = switchyard.submitted("noop", "--lane", "acme", "--tag", "red", "--tag", "night run")
+    [bulk] = switchyard(
+        "submit", "--bulk", "-", stdin='{"action_name": "noop", "lane": "acme"}\n'
+    ).out.split()
+    action = switchyard.json("show", uuid)["action"]
+    assert (action["lane"], action["tags"], action["submitted_by"]) == (
+        "acme",
+        ["red", "night run"],
+        "postgres",
+    )
+    assert switchyard.json("show", bulk)["action"]["lane"] == "acme"
+    shown = switchyard("show", uuid).out
+    assert "acme" in shown
+    assert "night run" in shown
 
 
 def test_what_the_server_refuses_is_a_sentence(switchyard: Command) -> None:

@@ -48,7 +48,7 @@ def test_newuser_17_list_and_inbox_show_and_filter_by_key_correlation_and_error(
     assert switchyard.json("retrigger", "--error", "overlap", *WHY, "--dry-run") == [uuid]
 
 
-def test_newuser_10_the_inbox_tells_how_many_it_does_not_show(switchyard: Command) -> None:
+def test_newuser_10_the_inbox_shows_how_many_it_does_not_show(switchyard: Command) -> None:
     for _ in range(3):
         switchyard.event(switchyard.submitted(), "FAILED", error="it broke")
     assert "The oldest 2 of 3; --limit N shows more." in switchyard("inbox", "-n", "2").out

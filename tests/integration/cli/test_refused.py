@@ -35,12 +35,14 @@ WORDS = {
     ("submit", "noop", "--callbacks", "[5]"): "callbacks: must be a list of objects",
     ("submit", "noop", "--after", "99999999w"): "--after: 99999999w is too far away",
     ("submit", "noop", "--after", "soon"): "--after: 'soon' is neither a time like",
+    ("submit", "noop", "--lane", "x" * 201): "lane: must have 1 to 200 characters, not 201",
+    ("submit", "noop", "--tag", ""): "tags[0]: must have 1 to 200 characters, not 0",
     ("submit", "--bulk", "/nowhere"): "cannot read /nowhere: No such file or directory",
 }  # fmt: skip
 LINES = {
     "{": "line 2: is not valid JSON",
-    "5": "line 2: must be an object of action_name, callbacks,",
-    '{"name": "noop"}': "line 2: must be an object of action_name, callbacks,",
+    "5": "line 2: must be an object of action_name, after,",
+    '{"name": "noop"}': "line 2: must be an object of action_name, after,",
     '{"action_name": 5}': "line 2: action_name: must be a string",
     '{"action_name": "noop", "correlation_id": ["a"]}': "line 2: correlation_id: must be a string",
     '{"action_name": "noop", "priority": null}': "line 2: priority: must be a whole number",
@@ -64,7 +66,7 @@ def test_a_line_that_is_wrong_is_named_and_nothing_is_submitted(switchyard: Comm
     assert switchyard.json("list") == []
 
 
-def test_a_file_that_is_no_text_is_named(switchyard: Command, tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_named(switchyard: Command, tmp_path: Path) -> None:
     (tmp_path / "picture").write_bytes(b"\xff\xd8\xff")
     for words in (("noop", "-p", f"@{tmp_path}/picture"), ("--bulk", f"{tmp_path}/picture")):
         assert f"cannot read {tmp_path}/picture: it is not UTF-8" in switchyard("submit", *words, code=65).err

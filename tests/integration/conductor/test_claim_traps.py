@@ -33,14 +33,14 @@ async def session(yard: Yard) -> AsyncIterator[Session]:
 async def test_locks_held_are_rows_returned_at_every_step(yard: Yard, session: Session) -> None:
     yard.submit(40)
     first, look = await claim(session, NAME, 10, NONE)
-    assert (len(first), look.claimed, yard.locks()) == (10, 10, 10)
+    assert (len(first), look.claimed, yard.ledger.locks()) == (10, 10, 10)
     second, _ = await claim(session, NAME, 10, Uuids.of(first.uuids[:]))
-    assert yard.locks() == 20
+    assert yard.ledger.locks() == 20
     assert set(first.uuids).isdisjoint(second.uuids)
     await unlock(session, first.locks)
-    assert yard.locks() == 10
+    assert yard.ledger.locks() == 10
     await unlock(session, second.locks)
-    assert yard.locks() == 0
+    assert yard.ledger.locks() == 0
 
 
 async def test_claiming_twice_without_outcomes_never_hands_out_what_is_held(yard: Yard) -> None:
@@ -49,10 +49,10 @@ async def test_claiming_twice_without_outcomes_never_hands_out_what_is_held(yard
     handler.gate.clear()
     yard.start(yard.served(handler, concurrency=20), batch=8)
     await eventually(lambda: handler.flying == 20)
-    assert yard.locks() == 20  # three claims of 8, 8 and 4, none of them twice
+    assert yard.ledger.locks() == 20  # three claims of 8, 8 and 4, none of them twice
     yard.submit(1)  # rings: there is no room, so nothing may happen
     await asyncio.sleep(0.1)  # nobody can tell of what does not happen
-    assert (handler.flying, yard.locks()) == (20, 20)
+    assert (handler.flying, yard.ledger.locks()) == (20, 20)
     handler.gate.set()
     await eventually(lambda: ended_once(yard, uuids))
     assert set(handler.seen.values()) == {1}
@@ -69,7 +69,7 @@ async def test_a_window_full_of_peers_claims_is_paged_over(yard: Yard, session: 
     assert len(rest) == 45
     assert look.skipped
     await peer.close()
-    await eventually(lambda: yard.locks() == 50)
+    await eventually(lambda: yard.ledger.locks() == 50)
 
 
 async def test_an_error_in_mid_claim_drops_the_session_and_its_locks(yard: Yard, session: Session) -> None:
@@ -79,11 +79,11 @@ async def test_an_error_in_mid_claim_drops_the_session_and_its_locks(yard: Yard,
         " $$ begin raise exception 'no'; end $$"
     )
     claimed, _ = await claim(session, NAME, 5, NONE)
-    assert yard.locks() == 5
+    assert yard.ledger.locks() == 5
     with pytest.raises(psycopg.Error):
         await unlock(session, claimed.locks)
     assert session.lost
-    await eventually(lambda: yard.locks() == 0)
+    await eventually(lambda: yard.ledger.locks() == 0)
     with pytest.raises(SessionLost):
         await claim(session, NAME, 5, NONE)
 
@@ -177,7 +177,7 @@ async def test_a_poison_outcome_fails_alone(yard: Yard) -> None:
     assert "could not be written" in error
 
 
-async def test_what_cannot_be_told_in_any_form_is_not_done_again(yard: Yard) -> None:
+async def test_what_cannot_be_recorded_in_any_form_is_not_done_again(yard: Yard) -> None:
     [bad, *good] = yard.submit(8)
     yard.database.execute("create sequence refused")
     yard.database.execute(
@@ -192,7 +192,7 @@ async def test_what_cannot_be_told_in_any_form_is_not_done_again(yard: Yard) -> 
     yard.start(yard.served(handler, concurrency=8))
     await eventually(lambda: ended_once(yard, good))
     await eventually(lambda: yard.database.execute("select last_value > 8 from refused") == [(True,)], 20)
-    assert (handler.seen[bad], yard.locks(), yard.events(bad)) == (1, 1, [])
+    assert (handler.seen[bad], yard.ledger.locks(), yard.events(bad)) == (1, 1, [])
     yard.database.execute("drop trigger a_refuses on switchyard.event")
     await eventually(lambda: ended_once(yard, [bad]))
     assert yard.statuses() == {"SUCCESSFUL": 8}
@@ -230,7 +230,7 @@ async def test_a_server_that_takes_no_writes_keeps_locks_and_stops_dispatching(y
     )
     handler.gate.set()
     await eventually(lambda: yard.metrics.held_up.labels(NAME)._value.get() == 1)
-    assert yard.locks() == 2
+    assert yard.ledger.locks() == 2
     assert len(handler.works) == 2
     yard.database.execute("drop trigger a_refuses on switchyard.event")
     await eventually(lambda: yard.statuses() == {"SUCCESSFUL": 4})
@@ -258,5 +258,5 @@ async def test_orphans_are_seen_again_before_they_are_taken(yard: Yard, session:
     assert [action.uuid for action in mine] == [uuid]
     assert len(await claim_orphans(session, NAME, 10, NONE)) == 0  # its conductor lives
     await peer.close()
-    await eventually(lambda: yard.locks() == 0)
+    await eventually(lambda: yard.ledger.locks() == 0)
     assert [action.uuid for action in await claim_orphans(session, NAME, 10, NONE)] == [uuid]

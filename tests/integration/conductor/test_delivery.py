@@ -98,7 +98,7 @@ async def test_at_most_once_retries_only_where_nothing_was_sent(yard: Yard) -> N
     assert review
 
 
-async def test_a_stop_in_mid_dispatch_is_told_where_it_may_have_been_sent(yard: Yard) -> None:
+async def test_a_stop_in_mid_dispatch_is_reported_where_it_may_have_been_sent(yard: Yard) -> None:
     [uuid] = yard.submit(1)
     handler = Script()
     handler.gate.clear()

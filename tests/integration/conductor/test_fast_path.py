@@ -79,13 +79,13 @@ async def test_what_flies_already_is_not_started_again(yard: Yard, handler: Scri
     [last] = yard.submit(1)
     await eventually(lambda: handler.flying == 2)
     assert handler.seen == {uuid: 1, last: 1}
-    assert yard.locks() == 2
+    assert yard.ledger.locks() == 2
     handler.gate.set()
     await eventually(lambda: ended_once(yard, [uuid, last]))
-    await eventually(lambda: yard.locks() == 0)
+    await eventually(lambda: yard.ledger.locks() == 0)
 
 
-async def test_what_it_says_is_not_believed(yard: Yard, handler: Script) -> None:
+async def test_its_content_is_not_trusted(yard: Yard, handler: Script) -> None:
     [other] = yard.submit(1, name="other")
     [done] = yard.submit(1)
     await eventually(lambda: ended_once(yard, [done]))
@@ -94,7 +94,7 @@ async def test_what_it_says_is_not_believed(yard: Yard, handler: Script) -> None
     [last] = yard.submit(1)
     await eventually(lambda: ended_once(yard, [last]))
     assert handler.seen == {done: 1, last: 1}
-    await eventually(lambda: yard.locks() == 0)
+    await eventually(lambda: yard.ledger.locks() == 0)
 
 
 async def test_a_stop_in_the_same_moment_waits_for_its_claim(yard: Yard) -> None:
@@ -108,7 +108,7 @@ async def test_a_stop_in_the_same_moment_waits_for_its_claim(yard: Yard) -> None
     worker._loop.wakeup.heard(str(uuid).encode())
     await yard.stop()
     assert yard.events(uuid) == [("SUCCESSFUL", 1, False)]
-    assert yard.locks() == 0
+    assert yard.ledger.locks() == 0
 
 
 @pytest.mark.usefixtures("patient")

@@ -19,6 +19,7 @@ from conductor.session.session import ANSWER_WITHIN, Session
 from switchyard.config.daemons import Workers
 from switchyard.handlers import Success
 from switchyard.ledger.connect import connect, connect_sync
+from switchyard.ledger.errors import blames_row, lacks_partition
 from tests.integration.conductor.test_batches import Batches
 from tests.integration.conductor.test_fence import port_of, through
 from tests.integration.conductor.yard import NAME, Script, Yard, ended_once
@@ -94,7 +95,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("parameters", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("alone", [True, False], ids=["fast path", "search"])
-async def test_hole_1_parameters_that_python_cannot_read_end_that_action_alone(
+async def test_hole_1_security_h1_parameters_that_python_cannot_read_end_that_action_alone(
     yard: Yard, parameters: str, alone: bool
 ) -> None:
     without_limits(yard)
@@ -114,7 +115,7 @@ async def test_hole_1_parameters_that_python_cannot_read_end_that_action_alone(
     assert yard.database.execute("select count(*) from switchyard.worker") == [(1,)]  # no session was lost
 
 
-async def test_hole_33_parameters_beyond_a_limit_end_that_action_alone(
+async def test_hole_33_security_h6_parameters_beyond_a_limit_end_that_action_alone(
     yard: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("conductor.session.jsonb.LARGEST", 1000)
@@ -211,7 +212,7 @@ async def test_hole_26_an_attempt_number_at_the_limit_ends_that_action_alone(
     yard.start(yard.served(handler, delivery=delivery))
     await eventually(lambda: ended_once(yard, good))
     await eventually(lambda: not yard.database.execute("select 1 from switchyard.yard"))
-    await eventually(lambda: yard.locks() == 0)
+    await eventually(lambda: yard.ledger.locks() == 0)
 
 
 async def test_hole_10_one_locked_row_does_not_starve_an_at_most_once_name(yard: Yard) -> None:
@@ -265,7 +266,7 @@ async def test_hole_23_what_was_cancelled_before_it_was_sent_at_most_once_is_not
     await yard.drain(yard.served(handler, delivery="at_most_once"))
     assert set(handler.seen) == set(others)
     assert status(yard, cancelled)[0] == "CANCELED"
-    assert yard.locks() == 0
+    assert yard.ledger.locks() == 0
 
 
 @pytest.mark.breaks_ledger
@@ -283,7 +284,63 @@ async def test_hole_20_an_outcome_whose_action_was_dropped_gives_its_lock_back(y
             connection.execute(delete, (dropped,))
     handler.gate.set()
     await eventually(lambda: ended_once(yard, others))
-    await eventually(lambda: yard.locks() == 0)
+    await eventually(lambda: yard.ledger.locks() == 0)
+
+
+async def test_security_m4_a_stranger_who_holds_the_locks_of_actions_delays_only_those(yard: Yard) -> None:
+    """The keys are derived from the ids (ADR 0122)."""
+    held, others = yard.submit(30), yard.submit(30)
+    with yard.database.connect() as stranger:
+        stranger.execute(
+            "select pg_advisory_lock(switchyard.uuid_lock(u)) from unnest(%s::uuid[]) as u", [held]
+        )
+        yard.start(yard.served(Script(), concurrency=5))
+        await eventually(lambda: ended_once(yard, others))
+        assert yard.statuses() == {"PENDING": 30, "SUCCESSFUL": 30}
+    await eventually(lambda: ended_once(yard, held))
+
+
+async def test_an_outcome_without_a_partition_waits_for_one_and_is_not_failed(yard: Yard) -> None:
+    """The row is fine: written as FAILED the moment maintenance has created the partition, it would be lost."""
+    with yard.database.connect() as connection:
+        for table in ("action", "thread", "event"):
+            connection.execute(
+                "select switchyard.attach_partition(%s, '2020', '2020-01-01Z', '2021-01-01Z')", [table]
+            )
+        [(homeless,)] = connection.execute(
+            "insert into switchyard.action (action_uuid, action_name, priority)"
+            " values (switchyard.uuid7('2020-06-01Z'), %s, 0) returning action_uuid",
+            [NAME],
+        ).fetchall()
+        connection.execute("alter table switchyard.event detach partition switchyard.event_2020")
+        others = yard.submit(5)
+        yard.start(yard.served(Script()))
+        await eventually(lambda: ended_once(yard, others))
+        await eventually(lambda: yard.ledger.locks() == 1, 5)
+        assert status(yard, homeless)[0] == "PENDING"
+        with pytest.raises(psycopg.errors.CheckViolation) as refused:
+            connection.execute(
+                "insert into switchyard.event (action_uuid, status) values (%s, 'SUCCESSFUL')", [homeless]
+            )
+        assert lacks_partition(refused.value)
+        assert not blames_row(refused.value)
+        connection.execute(
+            "alter table switchyard.event attach partition switchyard.event_2020 for values"
+            " from (switchyard.uuid_floor('2020-01-01Z')) to (switchyard.uuid_floor('2021-01-01Z'))"
+        )
+    await eventually(lambda: status(yard, homeless) == ("SUCCESSFUL", None))
+
+
+def test_a_violated_check_is_the_rows_fault(yard: Yard) -> None:
+    for statement in (
+        "insert into switchyard.action (action_name) values ('')",  # a constraint
+        "insert into switchyard.event (action_uuid, status, run)"  # a trigger
+        " select switchyard.submit('noop'), 'RUNNING', 7",
+    ):
+        with pytest.raises(psycopg.errors.CheckViolation) as refused:
+            yard.database.execute(statement)
+        assert blames_row(refused.value)
+        assert not lacks_partition(refused.value)
 
 
 async def test_a_handler_that_returns_no_outcome_fails_that_action_alone(yard: Yard) -> None:

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 
 import pytest
 
+from conductor.maintenance.clock import ClockCare
 from conductor.maintenance.lost_workers import LostWorkers
 from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.partitions import PartitionCare
 from conductor.maintenance.queue_depth import QueueDepth
-from conductor.maintenance.unknown_names import UnknownNames
+from conductor.maintenance.unserved_names import UnknownNames
 from switchyard.config.config import Config
 from switchyard.config.daemons import Partitions, Workers
 from switchyard.handlers import Outcome, Retry, Success
@@ -73,8 +74,8 @@ async def test_a_breaker_slows_and_recovers_and_shows_it(yard: Yard) -> None:
     seen: list[float] = []
     observe = served.observe
 
-    def watched(outcome: Outcome) -> None:
-        observe(outcome)
+    def watched(outcome: Outcome, lane: str | None = None) -> None:
+        observe(outcome, lane)
         seen.append(served.metrics.breaker.labels(NAME)._value.get())
 
     served.observe = watched  # type: ignore[method-assign]  # the metric after each outcome
@@ -128,7 +129,7 @@ async def test_old_rows_are_swept_and_live_ones_stay(yard: Yard) -> None:
     assert hosts == [("live",), ("new",)]
 
 
-async def test_hole_39_what_nobody_serves_waits_unless_a_time_is_set(yard: Yard) -> None:
+async def test_hole_39_what_no_conductor_serves_waits_unless_a_time_is_set(yard: Yard) -> None:
     """newuser 1: a conductor with another file ended 89,770 actions of another application."""
     actions = {"drill": {"type": "noop"}}
     waits = Config.model_validate({"actions": actions})
@@ -259,22 +260,13 @@ async def test_claim_dispatch_and_outcome_are_traced_by_correlation_id(
 ) -> None:
     steps: list[tuple[str, str | None]] = []
 
-    class Nothing:
-        """A step that forgets."""
-
-        def set(self, name: str, value: tracing.Attribute) -> None:
-            """Not asked for here."""
-
-        def fail(self, error: str) -> None:
-            """Not asked for here."""
-
     class Recording:
         """Keeps the name and the correlation id of each step."""
 
         @contextmanager
         def span(self, step: str, ids: tracing.Ids, attributes: object) -> Iterator[tracing.Step]:
             steps.append((step, ids[1]))
-            yield Nothing()
+            yield tracing.Step()
 
         def mark(self, step: str, ids: tracing.Ids, attributes: object, seconds: float) -> None:
             assert seconds >= 0
@@ -306,3 +298,72 @@ async def test_more_than_one_can_take_wakes_the_peers(yard: Yard) -> None:
     first.gate.set()
     second.gate.set()
     await eventually(lambda: yard.statuses() == {"SUCCESSFUL": 4})
+
+
+async def test_hole_27_a_callback_for_a_name_that_conductor_does_not_know_yet_waits(yard: Yard) -> None:
+    """A rolling upgrade, caboose first: its callbacks are for an action name of the new configuration."""
+    older = Config.model_validate({"actions": {"drill": {"type": "noop"}}})
+    yard.database.execute(
+        "insert into switchyard.worker (kind, host, config_hash) values ('caboose', 'new', 'the new configuration')"
+    )
+    yard.submit(3, "added")
+    own = OwnSession(yard.database.url)
+    try:
+        for _ in range(3):
+            assert await UnknownNames(own, lambda: older).run_once() > 0
+    finally:
+        await own.close()
+    assert yard.statuses("added") == {"PENDING": 3}
+    await yard.drain(yard.served(name="added"))
+    assert yard.statuses("added") == {"SUCCESSFUL": 3}
+
+
+def test_security_l12_names_without_a_conductor_do_not_keep_maintenance_busy(yard: Yard) -> None:
+    """One call ends after about two seconds, looks only at names with something old, and the next continues."""
+    yard.database.execute(
+        "insert into switchyard.action (action_uuid, action_name)"
+        " select switchyard.uuid7(now() - interval '3 hours'), 'old ' || n from generate_series(1, 8) as n"
+    )
+    yard.database.execute(
+        "insert into switchyard.action (action_name, start_after)"
+        " select 'later ' || n, now() + interval '1 day' from generate_series(1, 5000) as n"
+    )
+    yard.database.execute(
+        "create function public.slow() returns trigger language plpgsql as"
+        " $$ begin perform pg_sleep(0.5); return null; end $$"
+    )
+    yard.database.execute(
+        "create trigger slow after insert on switchyard.event for each statement execute function public.slow()"
+    )
+    passes = list[int]()
+    while sum(passes) < 8 and len(passes) < 8:
+        rows = yard.database.execute("select * from switchyard.end_unserved('{}', interval '1 hour', 500)")
+        passes.append(len(rows))
+    assert 1 <= passes[0] < 8, "a slow pass is cut short"
+    assert sum(passes) == 8
+    assert yard.database.execute(
+        "select distinct left(action_name, 3) from switchyard.thread where status = 'INVALID'"
+    ) == [("old",)]
+
+
+async def test_hole_16_retries_recorded_by_a_clock_that_was_ahead_recover_with_the_clock(yard: Yard) -> None:
+    """`verify` at the end of the test finds that events, threads and the queue agree."""
+    wrong, later, open_run, scheduled = yard.submit(4)
+    backoff = (
+        "insert into switchyard.event (action_uuid, event_time, status, run, attempt, retry_seconds)"
+        " values (%s, now() + make_interval(secs => %s), 'BACKOFF', %s, %s, %s)"
+    )
+    yard.database.execute(backoff, wrong, 3600, 1, 1, 2)
+    yard.database.execute(backoff, later, 0, 1, 1, 3600)
+    yard.database.execute(backoff, open_run, 3600, 2, 0, 3)
+    due = "select extract(epoch from due - now()) from switchyard.yard where action_uuid = %s"
+    own = OwnSession(yard.database.url)
+    try:
+        assert await ClockCare(own).run_once() > 0
+    finally:
+        await own.close()
+    assert 0 < yard.database.execute(due, wrong)[0][0] <= 2
+    assert 0 < yard.database.execute(due, open_run)[0][0] <= 3
+    assert 3500 < yard.database.execute(due, later)[0][0] <= 3600, "it was meant so"
+    assert yard.database.execute(due, scheduled) == [(None,)]
+    assert yard.database.execute("select switchyard.correct_backoff(500)") == [(0,)]

@@ -97,10 +97,12 @@ async def test_a_statement_that_is_given_up_ends_the_session_and_its_locks(
             await slow
         with pytest.raises(SessionLost, match="given up"):
             await session.rows("select 1")
-    await eventually(lambda: yard.locks() == 0)
+    await eventually(lambda: yard.ledger.locks() == 0)
 
 
-async def test_bells_are_heard_in_mid_statement_and_while_nothing_runs(yard: Yard, session: Session) -> None:
+async def test_bells_are_received_in_mid_statement_and_while_nothing_runs(
+    yard: Yard, session: Session
+) -> None:
     heard = 0
 
     def bell(_named: bytes) -> None:
@@ -120,7 +122,7 @@ async def test_bells_are_heard_in_mid_statement_and_while_nothing_runs(yard: Yar
     await eventually(lambda: heard == 2)
 
 
-async def test_the_end_of_an_idle_connection_wakes_whoever_rests(yard: Yard, session: Session) -> None:
+async def test_the_end_of_an_idle_connection_wakes_the_waiting(yard: Yard, session: Session) -> None:
     resting = asyncio.create_task(session.wait(asyncio.Event(), 60))
     await asyncio.sleep(0)
     yard.end_backends()
@@ -143,3 +145,12 @@ async def test_closing_a_session_that_ended_does_not_deafen_the_one_that_got_its
             assert await other.rows("select 1") == [(1,)]
     finally:
         await other.close()
+
+
+async def test_a_session_that_the_server_ended_is_lost_for_good(session: Session) -> None:
+    assert session.lost is None
+    with pytest.raises(SessionLost):
+        await session.rows("select pg_terminate_backend(pg_backend_pid())")
+    assert session.lost
+    with pytest.raises(SessionLost):
+        await session.rows("select 1")

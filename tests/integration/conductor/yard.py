@@ -1,6 +1,7 @@
 """Workers of the real engine in the test's own loop, on a real database, with a handler that the test scripts."""
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -13,8 +14,11 @@ from conductor.registry import Identity
 from conductor.worker.worker import Worker, WorkerContext
 from switchyard.backends.noop.handler import NoopHandler
 from switchyard.backends.noop.model import NoopAction
+from switchyard.config import Config
 from switchyard.config.daemons import Conductor, Workers
+from switchyard.config.flows import flows_of
 from switchyard.handlers import Handler, HandlerContext, Outcome, Success, Work
+from tests.deployment.ledger import Ledger
 from tests.parts.database import Database
 from tests.waiting import eventually
 
@@ -62,23 +66,24 @@ class Yard:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self.ledger = Ledger(database)
         self.metrics = ConductorMetrics()
         self._running: list[tuple[Worker, asyncio.Task[None]]] = []
 
     def submit(self, count: int = 1, name: str = NAME) -> list[UUID]:
         """So many actions of that name, oldest first."""
-        rows = self.database.execute(
-            "insert into switchyard.action (action_name) select %s from generate_series(1, %s)"
-            " returning action_uuid",
-            name,
-            count,
-        )
-        return [row[0] for row in rows]
+        return self.ledger.insert(name, count)
 
     def served(self, handler: Handler | None = None, *, name: str = NAME, **action: Any) -> ServedName:
-        """An action name as configured; without a handler it is noop."""
+        """An action name as configured, announced where it has limits; without a handler it is noop."""
         configured = NoopAction.model_validate(action)
-        return ServedName(name, configured, handler or NoopHandler(name, configured, CONTEXT), self.metrics)
+        config = Config.model_validate({"actions": {name: {"type": "noop", **action}}})
+        flows = flows_of(config, name)
+        if flows:
+            self.database.execute("select switchyard.announce_flows(%s::jsonb)", json.dumps(flows))
+        handler = handler or NoopHandler(name, configured, CONTEXT)
+        keys = [flow["flow"] for flow in flows]
+        return ServedName(name, configured, handler, self.metrics, flows=keys)
 
     def worker(
         self,
@@ -120,29 +125,11 @@ class Yard:
 
     def statuses(self, name: str = NAME) -> dict[str, int]:
         """How many threads of the name are in which status."""
-        rows = self.database.execute(
-            "select status::text, count(*) from switchyard.thread where action_name = %s group by 1", name
-        )
-        return dict(rows)
+        return self.ledger.counts(name)
 
     def events(self, uuid: UUID) -> list[tuple[str, int, bool]]:
         """Status, attempt and ignored of an action's events, in order."""
-        return [
-            (status, attempt, ignored)
-            for status, attempt, ignored in self.database.execute(
-                "select status::text, attempt, ignored from switchyard.event where action_uuid = %s"
-                " order by event_id",
-                uuid,
-            )
-        ]
-
-    def locks(self) -> int:
-        """Advisory locks on threads that anybody holds in this database."""
-        [[count]] = self.database.execute(
-            "select count(*) from pg_locks join pg_database on pg_database.oid = database"
-            " where locktype = 'advisory' and objsubid = 1 and datname = current_database()"
-        )
-        return int(count)
+        return [(event.status, event.attempt, event.ignored) for event in self.ledger.events(uuid)]
 
     def armed(self) -> int:
         """Bells that somebody sleeps on."""
@@ -177,11 +164,11 @@ async def yard_of(database: Database) -> AsyncIterator[Yard]:
         yield yard
     finally:
         await yard.stop()
-    await eventually(lambda: yard.locks() == 0)
+    await eventually(lambda: yard.ledger.locks() == 0)
 
 
 def ended_once(yard: Yard, uuids: Sequence[UUID]) -> bool:
-    """Every action has exactly one end that stands."""
+    """Every action has exactly one end that counts."""
     rows = yard.database.execute(
         "select count(*) from switchyard.event where action_uuid = any(%s) and status >= 'SUCCESSFUL'"
         " and not ignored group by action_uuid",

@@ -149,7 +149,7 @@ def test_a_shell_in_the_folder_is_not_in_the_way(folder: Path) -> None:
         psycopg.connect(postgres.url).close()
 
 
-def test_a_start_that_takes_too_long_says_so_and_leaves_no_server(folder: Path) -> None:
+def test_a_start_that_takes_too_long_reports_it_and_leaves_no_server(folder: Path) -> None:
     with pytest.raises(EmbeddedPostgresError, match="is not ready after 0 s"):
         EmbeddedPostgres(folder, within=0.001).start()
     with EmbeddedPostgres(folder) as postgres:

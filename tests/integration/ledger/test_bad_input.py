@@ -30,7 +30,7 @@ REFUSED: list[tuple[LiteralString, str]] = [
     ("insert into switchyard.action (action_name, action_type) values ('x', 'job')", "action_type"),
     (
         "insert into switchyard.action (action_name, workflow) values ('x', 'w')",
-        "action_type_tells_of_the_workflow",
+        "action_type_matches_workflow",
     ),
     ("insert into switchyard.action (action_name, parameters) values ('x', '[]')", "parameters_is_an_object"),
     (
@@ -39,6 +39,19 @@ REFUSED: list[tuple[LiteralString, str]] = [
         "parameters_is_within_limits",
     ),
     ("insert into switchyard.action (action_name, parameters) values ('x', '{\"a\": \"\\u0000\"}')", "u0000"),
+    ("insert into switchyard.action (action_name, lane) values ('x', '')", "lane_is_a_name"),
+    ("insert into switchyard.action (action_name, lane) values ('x', repeat('x', 201))", "lane_is_a_name"),
+    ("insert into switchyard.action (action_name, tags) values ('x', array[''])", "tags_are_short"),
+    ("insert into switchyard.action (action_name, tags) values ('x', array[null])", "tags_are_short"),
+    ("insert into switchyard.action (action_name, tags) values ('x', array[array['a']])", "tags_are_short"),
+    (
+        "insert into switchyard.action (action_name, tags) values ('x', array_fill('a'::text, array[33]))",
+        "tags_are_short",
+    ),
+    (
+        'select * from switchyard.submit_many(\'[{"action_name": "x", "tags": [1]}]\')',
+        "must be a list of strings",
+    ),
     ("insert into switchyard.action (action_name, callbacks) values ('x', '{}')", "callbacks_is_a_list"),
     ("insert into switchyard.event (action_uuid, status) values (switchyard.uuid7(), 'DONE')", "DONE"),
     (

@@ -1,6 +1,8 @@
 """The bell: heard by whoever sleeps armed, silent while nobody does, at most twice a transaction."""
 
+import json
 from collections.abc import Iterator
+from uuid import UUID
 
 import pytest
 
@@ -30,7 +32,9 @@ def bells(connection: Connection) -> int:
     return len(heard(connection))
 
 
-def test_an_armed_sleeper_hears_every_way_to_become_processable(ledger: Ledger, sleeper: Connection) -> None:
+def test_an_armed_sleeper_is_woken_by_every_way_to_become_processable(
+    ledger: Ledger, sleeper: Connection
+) -> None:
     assert sleeper.execute(ARM).fetchall() == [(True,)]
     uuid = ledger.submit()
     assert bells(sleeper) == 1
@@ -78,7 +82,7 @@ def test_a_transaction_of_many_submits_names_the_first_and_rings_twice(
         assert heard(sleeper) == [str(first), ""]
 
 
-def test_nobody_rings_while_nobody_sleeps(ledger: Ledger, sleeper: Connection) -> None:
+def test_no_notification_while_no_worker_sleeps(ledger: Ledger, sleeper: Connection) -> None:
     sleeper.execute(ARM)
     sleeper.execute(DISARM)
     ledger.submit()
@@ -96,7 +100,7 @@ def test_a_writer_in_flight_keeps_the_sleeper_from_arming_so_no_wake_up_is_lost(
     assert len(ledger.claim()) == 1
 
 
-def test_a_batch_that_backs_off_is_heard(ledger: Ledger, sleeper: Connection) -> None:
+def test_a_batch_that_backs_off_is_received(ledger: Ledger, sleeper: Connection) -> None:
     uuids = [ledger.submit() for _ in range(3)]
     sleeper.execute(ARM)
     ledger.connection.execute(
@@ -112,3 +116,27 @@ def test_two_writers_of_one_name_do_not_ring_for_each_other(ledger: Ledger, slee
         ledger.submit()
         writer.commit()
     assert bells(sleeper) == 0
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_an_end_with_callbacks_wakes_caboose_once(ledger: Ledger, together: bool) -> None:
+    own = [{"name": "after", "action": "noop", "on": ["successful"]}]
+    uuids = [ledger.submit(callbacks=json.dumps(own)) for _ in range(3)]
+    plain = [ledger.submit() for _ in range(2)]
+    with ledger.database.connect() as listener:
+        listener.execute("listen switchyard_caboose")
+        end(ledger, plain, together)
+        assert list(listener.notifies(timeout=0.2)) == []
+        end(ledger, uuids, together)
+        assert [each.payload for each in listener.notifies(timeout=0.2)] == [""]
+
+
+def end(ledger: Ledger, uuids: list[UUID], together: bool) -> None:
+    """All in one statement, or one after the other in one transaction."""
+    statement = (
+        "insert into switchyard.event (action_uuid, status, run, attempt)"
+        " select u, 'SUCCESSFUL', 1, 1 from unnest(%s::uuid[]) as u"
+    )
+    with ledger.connection.transaction():
+        for group in [uuids] if together else [[uuid] for uuid in uuids]:
+            ledger.connection.execute(statement, [group])

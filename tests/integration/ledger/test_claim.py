@@ -50,7 +50,7 @@ def test_a_window_full_of_peers_claims_is_paged_over(ledger: Ledger) -> None:
         assert locks_held(ledger.connection) == 2
 
 
-def test_it_tells_whether_others_hold_some_and_when_the_next_is_due(ledger: Ledger) -> None:
+def test_it_reports_whether_others_hold_some_and_when_the_next_is_due(ledger: Ledger) -> None:
     ledger.submit()
     later = ledger.submit(start_after="2099-01-01")
     look = "select cardinality(uuids), skipped, next_due from switchyard.claim('noop', 10, %s)"
@@ -151,7 +151,7 @@ def test_orphans_are_running_with_their_lock_free(ledger: Ledger) -> None:
     assert locks_held(ledger.connection) == 1
 
 
-def test_what_is_due_under_an_open_transaction_is_told_and_not_waited_for(ledger: Ledger) -> None:
+def test_what_is_due_under_an_open_transaction_is_reported_and_not_waited_for(ledger: Ledger) -> None:
     """The claim passes over it at once and says that it is overdue: the bell then looks again in a moment."""
     uuid = ledger.submit(start_after="2000-01-01")
     look = "select cardinality(uuids), next_due < clock_timestamp() from switchyard.claim('noop', 10)"
@@ -183,7 +183,7 @@ def test_what_is_due_soon_does_not_start_with_what_is_due_now(ledger: Ledger) ->
 ORPHANS = "select action_uuid from switchyard.claim_orphans('noop', %s, %s)"
 
 
-def test_what_this_connection_runs_is_no_orphan_and_hides_none(ledger: Ledger) -> None:
+def test_what_this_connection_runs_is_not_an_orphan_and_hides_none(ledger: Ledger) -> None:
     *mine, orphan = [ledger.submit() for _ in range(6)]
     assert ledger.claim(5) == mine
     outcome(ledger.connection, [*mine, orphan], "RUNNING")

@@ -47,7 +47,7 @@ def test_a_proxy_that_pools_sessions_is_good_and_one_that_refuses_our_settings_i
         findings(proxy.url(database.name))
 
 
-def test_a_database_without_the_ledger_is_told_to_migrate(own_postgres: Server) -> None:
+def test_a_database_without_the_ledger_is_advised_to_migrate(own_postgres: Server) -> None:
     found = findings(own_postgres.url())
     assert (found["migrations"].state, found["migrations"].advice) == ("bad", "run `switchyard migrate`")
     migrate.upgrade(own_postgres.url())
@@ -75,7 +75,7 @@ def test_what_is_wrong_with_a_ledger_is_named(own_postgres: Server) -> None:
     assert findings(url)["partitions"].found == "there is none for now: nothing can be submitted"
 
 
-def test_a_user_without_a_role_is_told_which_it_needs(own_postgres: Server) -> None:
+def test_a_user_without_a_role_is_advised_which_it_needs(own_postgres: Server) -> None:
     url = own_postgres.url()
     migrate.upgrade(url)
     with connect_sync(url, application_name="test") as connection:
@@ -98,7 +98,7 @@ def test_newuser_25_the_owner_is_known_and_a_failed_check_does_not_end_the_other
     own_postgres: Server,
 ) -> None:
     with connect_sync(own_postgres.url(), application_name="test") as connection:
-        for role in ("admin", "worker", "submitter", "reader"):
+        for role in ("admin", "operator", "worker", "submitter", "client", "reader"):
             connection.execute(f"create role switchyard_{role}".encode())
         connection.execute("create role plain login")
         connection.execute("create database theirs owner plain")
@@ -113,7 +113,7 @@ def test_newuser_25_the_owner_is_known_and_a_failed_check_does_not_end_the_other
     assert {"locks", "configuration", "served", "transactions"} < found.keys()
 
 
-def test_newuser_25_names_that_nobody_serves_are_named(database: Database) -> None:
+def test_newuser_25_names_that_no_conductor_serves_are_named(database: Database) -> None:
     assert findings(database.url)["served"].state == "good"
     database.execute("select switchyard.submit('teleport') from generate_series(1, 3)")
     found = findings(database.url)["served"]
@@ -145,7 +145,7 @@ def test_an_old_transaction_is_named(database: Database) -> None:
 
 
 @pytest.mark.parametrize(("number", "state"), [(140022, "bad"), (190000, "warning")])
-def test_a_version_that_nobody_tested_is_told(number: int, state: str) -> None:
+def test_a_version_that_is_not_tested_is_reported(number: int, state: str) -> None:
     row = {
         "number": number,
         "version": "x",
@@ -158,6 +158,16 @@ def test_a_version_that_nobody_tested_is_told(number: int, state: str) -> None:
     assert (found.state, found.advice) == (state, "use a version from 15 to 18")
 
 
-def test_clocks_that_differ_are_told() -> None:
+def test_clocks_that_differ_are_reported() -> None:
     assert (_clock(1.9).state, _clock(-2.1).state) == ("good", "warning")
     assert _clock(-2.1).found == "-2.1 s from this machine's"
+
+
+def test_a_schedule_whose_last_tick_is_in_the_future_is_reported(database: Database) -> None:
+    assert findings(database.url)["schedules"].state == "good"
+    database.execute(
+        "insert into switchyard.schedule (name, action_name, every, last_at) values ('s', 'noop', 60, now() + interval '1 day')"
+    )
+    found = findings(database.url)["schedules"]
+    assert found.state == "warning"
+    assert "the last tick is in the future: s (" in found.found

@@ -109,10 +109,18 @@ def test_hole_16_a_bucket_that_was_refilled_in_the_future_recovers_at_once(ledge
     until(lambda: ledger.connection.execute(take).fetchall() == [(1,)], 10)
 
 
-def test_security_m4_nobody_else_can_hold_up_registration_or_maintenance(ledger: Ledger) -> None:
+def test_security_m4_no_other_user_can_hold_up_registration_or_maintenance(ledger: Ledger) -> None:
     with ledger.database.connect() as nobody:
         for first in (1937204079, 1937204081):
             nobody.execute("select pg_advisory_lock(%s, 1)", [first])
         ledger.connection.execute("set lock_timeout = '1s'")
         ledger.connection.execute(REGISTER, [10])
         ledger.connection.execute("select count(*) from switchyard.ensure_partitions(30)")
+
+
+def test_without_a_token_the_wait_is_until_the_next_one(ledger: Ledger) -> None:
+    take = "select taken, wait_seconds from switchyard.take_tokens('limited', 0.1, 2, 5)"
+    assert ledger.connection.execute(take).fetchall() == [(2, 0)]
+    [(taken, wait)] = ledger.connection.execute(take).fetchall()
+    assert taken == 0
+    assert 5 < wait <= 10

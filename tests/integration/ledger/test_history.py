@@ -23,7 +23,7 @@ def blocks(connection: psycopg.Connection[Any]) -> int:
     claim = "explain (analyze, buffers, format json) select * from switchyard.claim('noop', 20)"
     for _ in range(3):
         [(plan,)] = connection.execute(claim).fetchall()
-        connection.execute("select pg_advisory_unlock_all()")
+        connection.execute("select pg_advisory_unlock_all(), switchyard.forget_position()")
     top = plan[0]["Plan"]
     count: int = top["Shared Hit Blocks"] + top["Shared Read Blocks"]
     return count

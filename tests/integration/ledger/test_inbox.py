@@ -26,7 +26,7 @@ def test_a_notice_that_is_over_takes_only_itself_out_of_the_inbox(ledger: Ledger
     assert ledger.connection.execute(over).fetchall() == [(False,)]
 
 
-def test_newuser_1_a_name_that_nobody_serves_is_shown_after_a_while(ledger: Ledger) -> None:
+def test_newuser_1_a_name_that_no_conductor_serves_is_shown_after_a_while(ledger: Ledger) -> None:
     ledger.submit("new")
     ledger.connection.execute(
         """insert into switchyard.action (action_uuid, action_name)

@@ -70,7 +70,7 @@ def test_hole_33_a_packed_document_counts_as_large_as_it_is_written(ledger: Ledg
 @pytest.mark.parametrize(
     "when", ["infinity", "-infinity", "1969-12-31", "9999-06-01", "10000-01-01", "0001-01-01 BC"]
 )
-def test_hole_14_a_start_that_is_no_date_is_refused(ledger: Ledger, when: str) -> None:
+def test_hole_14_a_start_that_is_not_a_date_is_refused(ledger: Ledger, when: str) -> None:
     with pytest.raises(psycopg.errors.CheckViolation, match="start_after_is_a_date"):
         ledger.submit(start_after=when)
 

@@ -11,7 +11,10 @@ from tests.parts.postgres import Server
 
 pytestmark = pytest.mark.database
 
-ROLES = ("switchyard_admin", "switchyard_worker", "switchyard_submitter", "switchyard_reader")
+ROLES = (
+    "switchyard_admin", "switchyard_operator", "switchyard_worker", "switchyard_submitter", "switchyard_client",
+    "switchyard_reader",
+)  # fmt: skip
 
 
 def admin(server: Server, statement: LiteralString, *names: str) -> None:
@@ -51,7 +54,9 @@ def test_hole_34_a_second_database_of_another_owner_shares_the_roles(own_postgre
         _a_worker_can_submit_and_claim(own_postgres, f"base{number}")
 
 
-def test_hole_38_migrate_repairs_the_grants_after_a_restore_without_roles(own_postgres: Server) -> None:
+def test_hole_38_newuser_21_migrate_repairs_the_grants_after_a_restore_without_roles(
+    own_postgres: Server,
+) -> None:
     url = own_postgres.url()
     migrate.upgrade(url)
     for role in ROLES:
@@ -62,7 +67,7 @@ def test_hole_38_migrate_repairs_the_grants_after_a_restore_without_roles(own_po
 
 
 @pytest.mark.parametrize("may_signal", [True, False])
-def test_hole_13_a_stopped_worker_is_ended_or_the_inbox_says_what_is_missing(
+def test_hole_13_a_stopped_worker_is_ended_or_the_inbox_states_what_is_missing(
     own_postgres: Server, may_signal: bool
 ) -> None:
     """The owner may signal, and see nothing of other users' sessions."""

@@ -26,7 +26,7 @@ def test_queued_against_running_is_running(ledger: Ledger, first: str, second: s
 
 
 @pytest.mark.parametrize(("first", "second"), [("SUCCESSFUL", "FAILED"), ("CANCELED", "SUCCESSFUL")])
-def test_of_two_ends_the_first_to_get_the_lock_stands(ledger: Ledger, first: str, second: str) -> None:
+def test_of_two_ends_the_first_to_get_the_lock_counts(ledger: Ledger, first: str, second: str) -> None:
     uuid = ledger.submit()
     with ledger.database.connect(autocommit=False) as one, ledger.database.connect() as other:
         write_event(one, uuid, first, 1, 1)
@@ -56,7 +56,7 @@ def test_two_retriggers_at_once_open_one_run(ledger: Ledger) -> None:
     assert ledger.state(uuid) == ("PENDING", 2, 0)
 
 
-def test_a_cancel_during_a_claim_stands_and_the_outcome_is_ignored(ledger: Ledger) -> None:
+def test_a_cancel_during_a_claim_counts_and_the_outcome_is_ignored(ledger: Ledger) -> None:
     uuid = ledger.submit()
     with ledger.database.connect(autocommit=False) as admin, ledger.database.connect() as conductor:
         admin.execute("select switchyard.cancel(%s, 'ann', 'not needed')", [uuid])

@@ -99,14 +99,14 @@ def test_one_odd_event_among_many_leaves_the_others_as_they_should_be(ledger: Le
     assert ledger.events(one)[-1] == (status, odd in ("late", "default"))
 
 
-def test_a_run_that_nobody_opened_refuses_the_whole_statement(ledger: Ledger) -> None:
+def test_a_run_that_was_not_opened_refuses_the_whole_statement(ledger: Ledger) -> None:
     one, other = sorted([ledger.submit(), ledger.submit()])
-    with pytest.raises(psycopg.errors.CheckViolation, match="nobody opened run 2"):
+    with pytest.raises(psycopg.errors.CheckViolation, match=r"run 2 of action .* was not opened"):
         insert(ledger, [(one, "SUCCESSFUL", 1, 1), (other, "SUCCESSFUL", 2, 1)])
     assert ledger.state(one) == ledger.state(other) == ("PENDING", 1, 0)
 
 
-def test_late_and_doubled_events_are_kept_and_marked(ledger: Ledger) -> None:
+def test_late_and_doubled_events_are_stored_and_marked(ledger: Ledger) -> None:
     uuid = ledger.submit()
     for status in ("RUNNING", "RUNNING", "SUCCESSFUL", "RUNNING", "BACKOFF", "FAILED", "INFO"):
         ledger.event(uuid, status, 1, 1)
@@ -137,12 +137,12 @@ def test_an_event_of_an_older_run_is_ignored(ledger: Ledger) -> None:
         ("RUNNING", "SUCCESSFUL", 2, 1),
     ],
 )
-def test_a_run_that_nobody_opened_is_refused(
+def test_a_run_that_was_not_opened_is_refused(
     ledger: Ledger, before: str, status: str, run: int, attempt: int
 ) -> None:
     uuid = ledger.submit()
     ledger.event(uuid, before, 1, 1)
-    with pytest.raises(psycopg.errors.CheckViolation, match=f"nobody opened run {run} of action {uuid}"):
+    with pytest.raises(psycopg.errors.CheckViolation, match=f"run {run} of action {uuid} was not opened"):
         ledger.event(uuid, status, run, attempt)
     assert ledger.state(uuid) == (before, 1, 1)
     assert len(ledger.events(uuid)) == 1
@@ -204,7 +204,7 @@ def test_callbacks_are_due_after_a_workflow_or_with_callbacks_of_its_own(
 def test_an_event_opens_no_run_while_the_callbacks_of_the_last_are_due(ledger: Ledger) -> None:
     uuid = ledger.submit(workflow="w")
     ledger.event(uuid, "FAILED", 1, 1)
-    with pytest.raises(psycopg.errors.CheckViolation, match="nobody opened run 2"):
+    with pytest.raises(psycopg.errors.CheckViolation, match=r"run 2 of action .* was not opened"):
         ledger.event(uuid, "PENDING", 2, 0)
     ledger.connection.execute("select switchyard.callbacks_made(%s, 1)", [uuid])
     ledger.event(uuid, "PENDING", 2, 0)

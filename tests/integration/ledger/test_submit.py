@@ -1,5 +1,6 @@
 """Submitting from Python: one, many, with keys, in the caller's transaction, refused by field."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,21 +24,45 @@ def count(ledger: Ledger) -> int:
     return found
 
 
-def test_everything_that_was_said_is_kept(ledger: Ledger) -> None:
+def test_everything_submitted_is_stored(ledger: Ledger) -> None:
     parent = ledger.submit()
     start = datetime(2099, 1, 1, tzinfo=UTC)
     callbacks = [{"name": "done", "action": "hook", "when": ["SUCCESSFUL"]}]
-    asked = Submission("hook", {"a": [1, "ü", None]}, "w", 7, "c-1", "key", start, parent, callbacks)
+    asked = Submission(
+        "hook", {"a": [1, "ü", None]}, "w", 7, "c-1", "key", start, parent, callbacks, "acme", ["a", "b,c"]
+    )
     uuid = submit(ledger.connection, asked)
     assert submit(ledger.connection, asked) == uuid
     row = ledger.connection.execute(
         "select action_type, action_name, parameters, workflow, priority, correlation_id, idempotency_key, start_after, "
-        "parent_uuid, callbacks from switchyard.action where action_uuid = %s",
+        "parent_uuid, callbacks, lane, tags, submitted_by from switchyard.action where action_uuid = %s",
         [uuid],
     ).fetchall()
     assert row == [
-        ("workflow", "hook", {"a": [1, "ü", None]}, "w", 7, "c-1", "key", start, parent, callbacks)
+        ("workflow", "hook", {"a": [1, "ü", None]}, "w", 7, "c-1", "key", start, parent, callbacks,
+         "acme", ["a", "b,c"], "postgres"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_lane_and_tags_are_stored_by_a_bulk_submit(ledger: Ledger, keyed: bool) -> None:
+    asked = [
+        Submission("hook", lane="acme", tags=["x", 'quote"d'], idempotency_key="1" if keyed else None),
+        Submission("hook", idempotency_key="2" if keyed else None),
     ]
+    submit_many(ledger.connection, asked)
+    rows = ledger.connection.execute(
+        "select lane, tags, submitted_by from switchyard.action order by action_uuid"
+    ).fetchall()
+    assert rows == [("acme", ["x", 'quote"d'], "postgres"), (None, None, "postgres")]
+
+
+def test_a_key_reused_for_another_lane_is_refused_and_other_tags_are_not(ledger: Ledger) -> None:
+    first = Submission("hook", idempotency_key="k", lane="acme", tags=["a"])
+    uuid = submit(ledger.connection, first)
+    assert submit(ledger.connection, replace(first, tags=["b"])) == uuid
+    with pytest.raises(psycopg.Error, match="asked for something else"):
+        submit(ledger.connection, replace(first, lane="other"))
 
 
 def test_what_rolls_back_was_never_there(ledger: Ledger) -> None:
@@ -84,7 +109,7 @@ def test_one_that_is_refused_takes_the_others_with_it(ledger: Ledger) -> None:
     assert count(ledger) == 1
 
 
-def test_a_text_that_only_spells_an_escape_is_kept(ledger: Ledger) -> None:
+def test_a_text_that_only_spells_an_escape_is_stored(ledger: Ledger) -> None:
     uuid = submit(ledger.connection, Submission("hook", {"a": "\\u0000 \\\\ud800"}))
     [(kept,)] = ledger.connection.execute(
         "select parameters ->> 'a' from switchyard.action where action_uuid = %s", [uuid]
@@ -105,6 +130,14 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"action_name": "hook", "start_after": datetime(2030, 1, 1)}, "start_after"),  # noqa: DTZ001
     ({"action_name": "hook", "correlation_id": "a\x00b"}, "correlation_id"),
     ({"action_name": "hook", "idempotency_key": ""}, "idempotency_key"),
+    ({"action_name": "hook", "lane": ""}, "lane"),
+    ({"action_name": "hook", "lane": "x" * 201}, "lane"),
+    ({"action_name": "hook", "lane": "a\x00b"}, "lane"),
+    ({"action_name": "hook", "lane": 7}, "lane"),
+    ({"action_name": "hook", "tags": "red"}, "tags"),
+    ({"action_name": "hook", "tags": ["a"] * 33}, "tags"),
+    ({"action_name": "hook", "tags": ["a", ""]}, "tags"),
+    ({"action_name": "hook", "tags": ["a", None]}, "tags"),
     ({"action_name": "hook", "parameters": {"a": "\x00"}}, "parameters"),
     ({"action_name": "hook", "parameters": {"a": "\ud800"}}, "parameters"),
     ({"action_name": "hook", "parameters": {"a": float("nan")}}, "parameters"),

@@ -23,7 +23,7 @@ def test_a_kill_takes_the_whole_family() -> None:
     until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
 
 
-def test_what_it_says_is_in_its_log() -> None:
+def test_its_output_is_in_its_log() -> None:
     part = Process("speaker", ["echo", "hello"])
     part.start()
     until(lambda: not part.running())

@@ -62,7 +62,7 @@ def test_silence_is_not_a_closed_connection(proxy: Proxy) -> None:
         assert answer.result(10) == (1,)
 
 
-def test_in_the_silence_nobody_hears_that_the_other_has_gone(proxy: Proxy, own_postgres: Server) -> None:
+def test_in_the_silence_no_side_notices_that_the_other_has_gone(proxy: Proxy, own_postgres: Server) -> None:
     server = Database("postgres", own_postgres.url())
     connection = _connect(proxy)
     pid = connection.info.backend_pid

@@ -33,7 +33,7 @@ async def prepared(folder: Path, schema: Any, parameters: Any) -> PreparedWorkfl
     ],
     ids=["uniqueItems", "pattern"],
 )
-async def test_security_h4_a_costly_check_is_invalid_and_blocks_nobody(
+async def test_security_h4_a_costly_check_is_invalid_and_blocks_no_other(
     tmp_path: Path, schema: Any, parameters: Any
 ) -> None:
     """The event loop goes on ticking while the check exceeds its limit."""

@@ -16,7 +16,7 @@ async def test_results_and_errors_arrive() -> None:
     assert await threads.run(max, 1, 2) == 2
 
 
-async def test_a_result_that_nobody_waits_for_any_more_harms_nothing() -> None:
+async def test_a_result_that_is_not_a_longer_awaited_harms_nothing() -> None:
     begun, release, said = threading.Event(), threading.Event(), list[str]()
     running: list[threading.Thread] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: said.append(str(context)))

@@ -55,7 +55,7 @@ def test_what_is_published_comes_back_and_is_drawn(tmp_path: Path, monkeypatch: 
     ("value", "text"),
     [(122_997.4, "122,997"), (7.451, "7.45"), (0.113, "0.11"), (0.00121, "0.0012"), (0.0, "0")],
 )
-def test_a_bar_says_how_much(value: float, text: str) -> None:
+def test_a_bar_shows_how_much(value: float, text: str) -> None:
     assert picture.shown(value) == text
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from caboose.complete.callbacks import Limits, _limited
 from caboose.complete.plan import Candidate, callback_uuid, document_of, evaluate, own_callbacks, plan
 from caboose.rows import Ended, Planned
 from switchyard.config.callbacks import Callback, Value
@@ -58,7 +60,7 @@ def test_every_item_of_every_callback_of_every_run_has_a_uuid_of_its_own() -> No
 
 
 @pytest.mark.parametrize("status", sorted(ENDS))
-def test_failed_stands_for_every_unsuccessful_end(status: Status) -> None:
+def test_failed_matches_every_unsuccessful_end(status: Status) -> None:
     planned = list(planned_of(ended(status), [callback(when=["failed"])], None))
     assert bool(planned) == (status is not Status.SUCCESSFUL)
     planned = list(planned_of(ended(status), [callback(when_not=["failed"])], None))
@@ -101,7 +103,7 @@ def test_values(value: dict[str, Any], found: Any) -> None:
 @pytest.mark.parametrize(
     "more", [{"parameters": {"n": {"path": "$.output..n"}}}, {"for": "items", "items": "$..x"}]
 )
-def test_a_path_that_fails_is_told_with_the_callback(more: dict[str, Any]) -> None:
+def test_a_path_that_fails_is_reported_with_the_callback(more: dict[str, Any]) -> None:
     deep: list[Any] = []
     for _ in range(5000):
         deep = [deep]
@@ -126,3 +128,31 @@ def test_whatever_a_caller_writes_as_a_callback_is_planned_or_seen(written: Any)
     for planned in planned_of(ended(own=[written]), [], None):
         assert planned.action_name
         assert planned.callback
+
+
+@pytest.mark.parametrize(
+    ("item", "uuid"),
+    [(None, "019ca945-0a7b-73cc-b54f-f88c3d228402"), (7, "019ca945-0a7b-7933-9940-2dd0960a2f94")],
+)
+def test_the_uuid_of_a_callback_is_the_same_in_every_version(item: int | None, uuid: str) -> None:
+    """Another derivation would insert the callbacks of an end once more after an upgrade."""
+    assert str(callback_uuid(ended(run=2), "configured", "done", item)) == uuid
+
+
+def test_a_name_that_utf_8_cannot_encode_has_a_uuid_too() -> None:
+    assert callback_uuid(ended(), "own 0", "\ud800\0", None).version == 7
+
+
+def sized(count: int, size: int) -> list[Planned]:
+    """Callbacks of so many bytes each, as `_limited` counts them: 4 for the key and its syntax, 2 for the quotes."""
+    planned = planned_of(ended(), [callback(name=f"c{n}") for n in range(count)], None)
+    return [replace(each, parameters={"": "x" * (size - 6)}) for each in planned]
+
+
+@pytest.mark.parametrize(
+    ("most", "largest", "made"), [(3, 10**6, 3), (2, 10**6, 2), (9, 300, 3), (9, 299, 2)]
+)
+def test_the_callbacks_of_an_end_are_limited_in_number_and_bytes(most: int, largest: int, made: int) -> None:
+    limited = list(_limited(iter(sized(3, 100)), Limits(most, largest, 1.0)))
+    assert [each.invalid is None for each in limited] == [True] * made + [False] * (made < 3)
+    assert all(each.parameters == {} for each in limited if each.invalid)

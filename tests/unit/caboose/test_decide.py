@@ -67,7 +67,7 @@ def test_what_runs_for_an_older_run_is_stopped() -> None:
 
 
 @pytest.mark.parametrize("observed", sorted(Status))
-def test_a_run_that_nobody_opened_is_strange(observed: Status) -> None:
+def test_a_run_that_was_not_opened_is_strange(observed: Status) -> None:
     assert decide(seen(observed, 3), thread(Status.RUNNING), NAMES) is NextStep.REPORT
 
 
@@ -92,3 +92,10 @@ def test_progress_of_what_runs_is_noted() -> None:
 
 def test_what_is_gone_is_left_to_reconcile() -> None:
     assert decide(seen(None), thread(Status.RUNNING), NAMES) is NextStep.ACKNOWLEDGE
+
+
+@pytest.mark.parametrize("at", [Status.PENDING, Status.QUEUED, Status.RUNNING, Status.BACKOFF])
+@pytest.mark.parametrize("observed", [Status.PENDING, Status.QUEUED, Status.BACKOFF])
+def test_of_an_open_run_only_running_info_and_ends_are_taken(observed: Status, at: Status) -> None:
+    assert decide(seen(observed), thread(at), NAMES) is NextStep.ACKNOWLEDGE
+    assert decide(seen(Status.INFO), thread(at), NAMES) is NextStep.WRITE

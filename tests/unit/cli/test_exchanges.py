@@ -50,7 +50,7 @@ def test_on_a_terminal(tmp_path: Path) -> None:
     assert "\x1b" not in text
 
 
-def test_what_is_lost_or_broken_is_said(tmp_path: Path) -> None:
+def test_what_is_lost_or_broken_is_reported(tmp_path: Path) -> None:
     url = stored(tmp_path)
     lost = exchanges_of(
         [event(0, "callbacks/gone/r1-a1.jsonl"), event(99), event(0, "../../etc/passwd")], url

@@ -12,6 +12,7 @@ import pytest
 
 import caboose.cli
 import conductor.cli
+import signalbox.cli
 import switchyard.cli
 from switchyard.cli.program import help_line
 
@@ -19,12 +20,13 @@ COMMANDS = {
     "switchyard": switchyard.cli.COMMANDS,
     "conductor": conductor.cli.COMMANDS,
     "caboose": caboose.cli.COMMANDS,
+    "signalbox": signalbox.cli.COMMANDS,
 }
 EVERY = [(program, name) for program, commands in COMMANDS.items() for name in commands]
 # What takes its time to import, and what no help text needs.
 HEAVY = (
     "aiohttp", "alembic", "asyncio", "botocore", "jinja2", "jsonpath", "kubernetes", "numpy", "prometheus_client",
-    "psycopg", "psutil", "pydantic", "shapely", "sqlalchemy", "structlog", "yaml",
+    "psycopg", "psutil", "pydantic", "shapely", "sqlalchemy", "starlette", "structlog", "uvicorn", "yaml",
 )  # fmt: skip
 LOADED = """
 import sys
@@ -59,6 +61,23 @@ def test_the_line_in_the_list_is_the_first_of_the_help(program: str, name: str) 
 @pytest.mark.parametrize(("program", "name"), EVERY)
 def test_every_help_has_an_example(program: str, name: str) -> None:
     assert f"Example: {program} {name}" in (inspect.getdoc(function(program, name)) or "")
+
+
+def test_every_verb_has_an_example() -> None:
+    from switchyard.cli.schedules import VERBS
+
+    for verb, run_it in VERBS.items():
+        assert f"Example: switchyard schedules {verb}" in (inspect.getdoc(run_it) or "")
+
+
+def test_the_configuration_may_be_named_before_a_command_with_verbs(tmp_path: Path) -> None:
+    file = tmp_path / "other.yaml"
+    file.write_text("database: {url: nowhere}")
+    for words in (["-c", str(file), "schedules", "list"], ["schedules", "list", "-c", str(file)]):
+        done = subprocess.run(
+            [sys.executable, "-m", "switchyard", *words], capture_output=True, text=True, check=False
+        )
+        assert "other.yaml" in done.stderr, words
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"]])
@@ -103,7 +122,7 @@ for program in {programs}:
     assert [program for program in programs if f"_{program.upper()}_COMPLETE" not in shown] == []
 
 
-def test_an_exit_code_stands_where_nobody_reads_what_was_printed() -> None:
+def test_an_exit_code_is_unchanged_where_the_output_has_no_reader() -> None:
     text = """
 import sys, typer
 from switchyard.cli.program import run

@@ -8,7 +8,7 @@ from switchyard.config.config import Config
 SPEC = {"spec": {"templates": [{"name": "main", "suspend": {}}]}}
 
 
-def test_every_workflow_says_what_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_workflow_states_what_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
     actions = {"argo": {"type": "argo", "namespace": "n", "template": "usual"}, "none": {"type": "noop"}}
     workflows = {
         "placed": {"action": "argo", "manifest": SPEC},

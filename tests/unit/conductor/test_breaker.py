@@ -38,7 +38,7 @@ def test_other_errors_change_nothing() -> None:
     assert breaker.factor == 1
 
 
-def test_a_status_that_is_no_number_matches_nothing() -> None:
+def test_a_status_that_is_not_a_number_matches_nothing() -> None:
     assert not make().observe(Retry("?", detail={"status": "503"}))
 
 

@@ -68,3 +68,32 @@ def test_a_clock_that_goes_back_gives_nothing() -> None:
 def test_a_burst_below_one_still_lets_one_through() -> None:
     bucket = Bucket(0.5, 0, Clock())
     assert bucket.take(3) == 1
+
+
+def test_what_is_put_back_can_be_taken_again() -> None:
+    bucket = Bucket(0.001, 10, Clock())
+    assert bucket.take(10) == 10
+    bucket.put_back(4)
+    assert bucket.take(10) == 4
+    bucket.put_back(100)
+    assert bucket.take(100) == 10, "never more than the burst"
+
+
+def test_time_before_a_change_of_the_rate_counts_at_the_old_rate() -> None:
+    clock = Clock()
+    bucket = Bucket(10, 100, clock)
+    assert bucket.take(100) == 100
+    clock.now += 2
+    bucket.slow_to(0.1)
+    assert bucket.take(100) == 20
+
+
+def test_the_wait_counts_the_time_that_has_passed() -> None:
+    clock = Clock()
+    bucket = Bucket(1, 1, clock)
+    assert bucket.take(1) == 1
+    clock.now += 0.75
+    assert math.isclose(bucket.wait(), 0.25)
+    clock.now += 0.25
+    assert math.isclose(bucket.tokens(), 1)
+    assert bucket.wait() == 0

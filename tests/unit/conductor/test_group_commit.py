@@ -76,7 +76,7 @@ async def test_what_cannot_be_stored_is_recorded_without_it() -> None:
     assert [list(outcome.detail) for outcome in outcomes] == [["uuid"]] * 4
 
 
-async def test_a_handler_that_never_ends_storing_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_handler_that_never_ends_storing_delays_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(group_commit, "WITHIN", 0.01)
     dispatching = await begun(Drafting())
     assert len(await dispatching.outcomes()) == 4

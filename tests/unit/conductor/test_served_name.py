@@ -29,7 +29,7 @@ def served(**action: object) -> ServedName:
         ({"error": "exceeded quota", "status": 429}, QUOTA, False),
     ],
 )
-def test_a_breaker_hears_what_its_pattern_names(
+def test_a_breaker_counts_what_its_pattern_matches(
     pattern: dict[str, object], outcome: Outcome, slows: bool
 ) -> None:
     made = served(breaker={"patterns": [pattern]})

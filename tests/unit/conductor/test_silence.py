@@ -42,7 +42,7 @@ def test_hole_7_an_outage_or_a_paused_marker_counts_for_no_more_than_one_look() 
         assert silence.look(rows, LOST_AFTER) == []
 
 
-def test_hole_16_what_the_servers_clock_says_does_not_matter() -> None:
+def test_hole_16_what_the_servers_clock_shows_does_not_matter() -> None:
     clock = Clock()
     silence = marker(clock)
     for beat in (EARLY, EARLY + timedelta(hours=1), EARLY - timedelta(days=1)):

@@ -135,7 +135,7 @@ def test_what_others_hold_is_looked_at_again_soon(bell: Bell) -> None:
     assert bell.wait() == NAP
 
 
-def test_what_is_due_under_an_open_transaction_makes_nobody_spin(bell: Bell, clock: Clock) -> None:
+def test_what_is_due_under_an_open_transaction_makes_no_worker_spin(bell: Bell, clock: Clock) -> None:
     sleep(bell, look(due_in=-3.0))
     assert bell.wait() == LISTEN_WAIT
     clock.now += LISTEN_WAIT
@@ -150,3 +150,74 @@ def test_never_later_than_what_is_due(due: float, armed: bool, skipped: bool) ->
     bell.armed = armed
     assert bell.wait() <= due
     assert bell.wait() <= (NAP if skipped or not armed else POLL)
+
+
+def test_the_look_after_arming_finds_what_was_committed_before_the_lock(bell: Bell) -> None:
+    """Without it, such work would wait for the poll: nobody rings for it."""
+    bell.looking()
+    bell.looked(look())
+    assert bell.wants_arming()
+    bell.arm(got=True)
+    assert bell.armed
+    assert bell.wait() == 0
+    assert not bell.still
+    bell.looking()
+    bell.looked(look())
+    assert bell.wait() == POLL
+
+
+def test_a_bell_that_could_not_be_armed_is_tried_again_after_the_next_look(bell: Bell) -> None:
+    bell.looking()
+    bell.looked(look())
+    bell.arm(got=False)
+    assert not bell.armed
+    assert not bell.wants_arming()
+    assert bell.wait() == NAP
+    bell.looking()
+    bell.looked(look())
+    assert bell.wants_arming()
+
+
+@pytest.mark.parametrize("start", [1e6, -1e6])
+def test_the_wait_depends_on_no_absolute_time(start: float) -> None:
+    clock = Clock()
+    clock.now = start
+    bell = Bell(clock, listen_wait=LISTEN_WAIT, poll=POLL)
+    sleep(bell)
+    clock.now += 10
+    assert bell.wait() == pytest.approx(POLL - 10)
+
+
+def test_a_single_free_slot_that_was_filled_is_followed_at_once(bell: Bell) -> None:
+    bell.looking()
+    bell.looked(look(1, wanted=1))
+    assert bell.more
+    assert not bell.drained
+    assert bell.wait() == 0
+
+
+def test_a_look_that_wanted_nothing_says_nothing_about_more(bell: Bell) -> None:
+    assert not bell.drained
+    bell.looking()
+    bell.looked(look(0, wanted=0))
+    assert not bell.more
+    assert bell.drained
+
+
+@pytest.mark.parametrize(("found", "busy"), [(8, False), (9, True)])
+def test_more_than_eight_within_a_tenth_of_a_second_is_busy(
+    bell: Bell, clock: Clock, found: int, busy: bool
+) -> None:
+    for _ in range(found):
+        bell.looking()
+        bell.looked(look(1))
+    clock.now += QUIET
+    assert bell.busy is busy
+    clock.now += 0.001
+    assert not bell.busy
+
+
+def test_before_the_first_look_nothing_is_armed(bell: Bell) -> None:
+    """What is there already rings no bell."""
+    assert not bell.still
+    assert not bell.wants_arming()

@@ -156,7 +156,7 @@ def test_nothing_served_is_worth_a_warning() -> None:
     from switchyard.config.crosscheck import crosscheck
     from switchyard.config.parts import Parts
 
-    (problem,) = crosscheck(Parts({}, {}, frozenset()))
+    (problem,) = crosscheck(Parts({}, {}, frozenset(), {}))
     assert problem.warning
     assert "nothing is served" in problem.message
 

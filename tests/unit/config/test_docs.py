@@ -27,7 +27,7 @@ def test_its_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert names["problems"] == []
 
 
-def test_its_variables_reach_what_it_says() -> None:
+def test_its_variables_reach_what_it_documents() -> None:
     lines = [line for line in block("sh").splitlines() if line.startswith("export SWITCHYARD_")]
     environ = dict(line.removeprefix("export ").split("#")[0].strip().split("=", 1) for line in lines)
     environ = {name: value.strip("'") for name, value in environ.items()}
@@ -39,7 +39,7 @@ def test_its_variables_reach_what_it_says() -> None:
     assert config.actions["hook"].model_dump()["allow_hosts"] == ("a.example",)
 
 
-def test_its_problems_are_what_would_be_said() -> None:
+def test_its_problems_are_what_would_be_reported() -> None:
     shown = re.findall(r"^switchyard\.yaml:\d+:\d+: (.*)$", TEXT, re.MULTILINE)
     said = problems("""
         actions:

@@ -128,10 +128,10 @@ def test_an_empty_file_is_refused_so_that_a_running_program_keeps_its_configurat
     assert read_document(tmp_path / "s.yaml").data == {}
 
 
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidConfig, match="cannot be read: Is a directory"):
         read_document(tmp_path)
 
 
-def test_a_byte_order_mark_is_no_trouble() -> None:
+def test_a_byte_order_mark_is_accepted() -> None:
     assert parse_document(b"\xef\xbb\xbfa: 1", "s.yaml").data == {"a": 1}

@@ -59,6 +59,12 @@ HTTP = "actions:\n  w:\n    type: http\n    request: {url: 'https://a.example'}\
             "actions.s.endpoint",
             "no spaces",
         ),
+        (
+            r"""actions: {s: {type: sqs, status_queue: s, endpoint: "http://h/\x7f"}}""",
+            "1:43",
+            "actions.s.endpoint",
+            "control characters",
+        ),
         ("actions: {s: {type: local, spool: '~nobody-here/x'}}", "1:28", "actions.s.spool", "no home folder"),
         ("actions: {s: {type: local, env: {'A-B': c}}}", "1:34", "actions.s.env.A-B", "is not written right"),
         ("actions: {s: {type: local, command: []}}", "1:28", "actions.s.command", "must not be empty"),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from switchyard.config import load
+from switchyard.config.load import load
 from tests.unit.config.reading import read
 
 TEXT = "actions: {a: {type: noop, concurrency: 5}, b: {type: noop}}\nsecrets: {s: env:S}\n"

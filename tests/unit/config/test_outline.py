@@ -6,7 +6,8 @@ import pytest
 
 from switchyard.backends.argo.model import ArgoAction
 from switchyard.backends.http.model import HttpAction
-from switchyard.config import Config, load
+from switchyard.config import Config
+from switchyard.config.load import load
 from switchyard.status import Status
 
 OUTLINE = Path(__file__).parent / "outline.yaml"

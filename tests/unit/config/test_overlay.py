@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from switchyard.config import InvalidConfig, load
+from switchyard.config import InvalidConfig
+from switchyard.config.load import load
 from tests.unit.config.reading import NOOP, problems, read
 
 FILE = "conductor: {batch: 2}\n"

@@ -86,7 +86,7 @@ def test_without_a_model_it_takes_options() -> None:
         ("exiting", "(exits_at_import:backend) fails to load: SystemExit(3)"),
     ],
 )
-def test_a_broken_package_is_named_and_hurts_nobody_else(kind: str, said: str) -> None:
+def test_a_broken_package_is_named_and_affects_no_other(kind: str, said: str) -> None:
     (problem,) = problems(f"actions: {{a: {{type: noop}}, b: {{type: {kind}}}}}")
     assert problem.dotted == "actions.b"
     assert said in problem.message

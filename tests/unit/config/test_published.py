@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from switchyard.backends.registry import built_in
 from switchyard.cli.schema import as_text
-from switchyard.config import load
+from switchyard.config.load import load
 from switchyard.config.published import json_schema
 from tests.unit.config.reading import problems
 from tools.reference import reference

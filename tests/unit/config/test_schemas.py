@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from switchyard.config import InvalidConfig, load
+from switchyard.config import InvalidConfig
+from switchyard.config.load import load
 from switchyard.config.schemas import JsonSchema
 
 FILE = "actions: {n: {type: noop}}\nworkflows: {w: {action: n, input_schema: in.json}}\n"
@@ -35,7 +36,7 @@ def schema_in(tmp_path: Path, content: bytes) -> JsonSchema:
         (b'{"allOf": [{"$dynamicRef": "other.json"}]}', "not in the same document"),
     ],
 )
-def test_what_is_no_schema_is_refused_with_its_line(tmp_path: Path, content: bytes, said: str) -> None:
+def test_what_is_not_a_schema_is_refused_with_its_line(tmp_path: Path, content: bytes, said: str) -> None:
     with pytest.raises(InvalidConfig, match=rf"s.yaml:2:28: workflows.w.input_schema: .*{said}"):
         schema_in(tmp_path, content)
 

@@ -38,7 +38,7 @@ def test_durations(text: str, seconds: float) -> None:
 @pytest.mark.parametrize(
     "text", ["", "10", "s", "10 s", "-1s", "1h 30m", "1e3s", "\u0661s", "10S", "1us", "5 minutes"]
 )
-def test_what_is_no_duration(text: str) -> None:
+def test_what_is_not_a_duration(text: str) -> None:
     with pytest.raises(ValueError, match="written like"):
         parse_duration(text)
 
@@ -52,7 +52,7 @@ def test_rates(text: str, rate: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["100", "/s", "100/x", "100 /s", "-1/s", "100/s/s"])
-def test_what_is_no_rate(text: str) -> None:
+def test_what_is_not_a_rate(text: str) -> None:
     with pytest.raises(ValueError, match="written like"):
         parse_rate(text)
 
@@ -73,7 +73,7 @@ def test_sizes(text: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "64", "64K", "64kb", "-1B", "KiB"])
-def test_what_is_no_size(text: str) -> None:
+def test_what_is_not_a_size(text: str) -> None:
     with pytest.raises(ValueError, match="written like"):
         parse_size(text)
 
@@ -114,12 +114,12 @@ def test_a_number_without_unit_is_refused_in_a_file(text: str, path: str) -> Non
     assert "write it like" in problem.message
 
 
-def test_bounds_are_said_in_the_units_of_the_key() -> None:
+def test_bounds_are_reported_in_the_units_of_the_key() -> None:
     (problem,) = problems("conductor: {poll: 0s}")
     assert problem.message == "must be at least 1ms"
 
 
-def test_a_huge_number_is_no_duration() -> None:
+def test_a_huge_number_is_not_a_duration() -> None:
     (problem,) = problems(f"conductor: {{poll: {'9' * 400}s}}")
     assert problem.dotted == "conductor.poll"
 
@@ -150,7 +150,7 @@ def test_status_codes_are_sets_of_ranges() -> None:
         ("{a: 1}", "404"),
     ],
 )
-def test_what_is_no_status(codes: str, said: str) -> None:
+def test_what_is_not_a_status(codes: str, said: str) -> None:
     (problem,) = problems(
         f"actions: {{n: {{type: noop, rate: {{limit: 1/s}}, breaker: {{patterns: [{{status: {codes}}}]}}}}}}"
     )

@@ -15,6 +15,8 @@ from assessment.work.metrics import StateCollector
 from assessment.work.state import State
 from caboose.metrics import CabooseMetrics
 from conductor.metrics import ConductorMetrics
+from signalbox.metrics import SignalboxMetrics
+from switchyard.process.metrics import Metrics
 
 CONFIG = Path(__file__).parents[3] / "config"
 DASHBOARD = json.loads((CONFIG / "monitoring" / "dashboard.json").read_text())
@@ -32,7 +34,9 @@ ENDINGS = {"counter": ["_total"], "info": ["_info"], "histogram": ["_bucket", "_
 def exported() -> dict[str, set[str]]:
     """Every series that a program may show, with its labels."""
     found: dict[str, set[str]] = {}
-    for registry in (ConductorMetrics().registry, CabooseMetrics().registry):
+    made = Metrics("signalbox")
+    SignalboxMetrics(made)
+    for registry in (ConductorMetrics().registry, CabooseMetrics().registry, made.registry):
         for metric in registry._collector_to_names:
             if (name := getattr(metric, "_name", "")).startswith("switchyard_"):
                 labels = set(getattr(metric, "_labelnames", ()))
@@ -78,7 +82,7 @@ def test_nothing_that_is_exported_is_left_out_of_the_dashboard() -> None:
     assert left == {"switchyard_assessment_task_expected_seconds"}  # an estimate, of use in a log only
 
 
-def test_every_alert_says_what_to_do() -> None:
+def test_every_alert_states_what_to_do() -> None:
     for group in ALERTS["groups"]:
         for rule in group["rules"]:
             assert rule["labels"]["severity"] in {"warning", "critical"}

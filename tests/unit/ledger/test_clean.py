@@ -65,7 +65,7 @@ def test_nothing_to_say_is_null() -> None:
     assert clean.detail({}) is None
 
 
-def test_a_huge_detail_is_cut_and_says_so() -> None:
+def test_a_huge_detail_is_cut_and_reports_it() -> None:
     written = clean.detail({"body": ["x" * 1000] * 1000})
     assert written is not None
     assert json.loads(written)["length"] > 1_000_000
@@ -78,7 +78,7 @@ def test_a_deep_detail_ends() -> None:
     assert clean.detail(deep) is not None
 
 
-def test_a_document_is_kept_whole_however_long() -> None:
+def test_a_document_stays_whole_however_long() -> None:
     given = {"body": ["x" * 1000] * 1000, "deep": json.loads("[" * 199 + "]" * 199)}
     assert json.loads(clean.document(given)) == given
 

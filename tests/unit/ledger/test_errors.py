@@ -42,7 +42,7 @@ def test_an_error_without_a_text_has_its_name() -> None:
     assert str(translated(errors.DiskFull())) == "DiskFull"
 
 
-def test_a_ledger_of_another_version_says_what_to_do() -> None:
+def test_a_ledger_of_another_version_states_what_to_do() -> None:
     assert "switchyard migrate" in str(translated(errors.UndefinedTable("no such table")))
 
 

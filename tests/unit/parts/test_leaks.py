@@ -35,5 +35,5 @@ def test_the_secrets_own_file_is_where_it_came_from(tmp_path: Path) -> None:
     assert leaks.leak([SECRET], leaks.files(tmp_path)) is not None
 
 
-def test_a_word_that_is_too_short_is_no_secret() -> None:
+def test_a_word_that_is_too_short_is_not_a_secret() -> None:
     assert leaks.leak(["word"], [("the log", "a word")]) is None

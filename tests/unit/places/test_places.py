@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from switchyard.places import Places, environment, told
+from switchyard.places import Places, environment, variables
 
 UUID7 = UUID("0190163d-8694-739b-aea5-966c26f8ad91")
 
@@ -18,7 +18,7 @@ def test_the_keys_of_a_run() -> None:
     assert Places(UUID7, 1, "callbacks").folder == f"callbacks/{UUID7}/r1"
 
 
-def test_what_the_work_is_told() -> None:
+def test_what_the_work_is_given() -> None:
     assert environment(Places(UUID7, 1), None, lambda key: f"s3://bucket/{key}") == {
         "SWITCHYARD_ACTION_UUID": str(UUID7),
         "SWITCHYARD_RUN": "1",
@@ -26,4 +26,4 @@ def test_what_the_work_is_told() -> None:
         "SWITCHYARD_OUTPUT": f"s3://bucket/executions/{UUID7}/r1",
         "SWITCHYARD_CORRELATION_ID": "",
     }
-    assert told(Places(UUID7, 1), "abc", str)["correlation-id"] == "abc"
+    assert variables(Places(UUID7, 1), "abc", str)["correlation-id"] == "abc"

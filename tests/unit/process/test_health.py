@@ -57,7 +57,7 @@ async def test_not_ready_gives_reasons_and_no_secret() -> None:
     assert "no route to postgresql://me:[redacted]@db" in body
 
 
-async def test_a_check_that_breaks_tells_its_kind_only() -> None:
+async def test_a_check_that_breaks_reports_its_kind_only() -> None:
     async def broken() -> Mapping[str, bool | str]:
         raise RuntimeError("password is hunter2")
 
@@ -101,7 +101,7 @@ def test_a_label_without_bound_is_refused() -> None:
         Metrics("x").counter("claims", "Claims", ["correlation_id"])
 
 
-async def test_a_port_in_use_is_said() -> None:
+async def test_a_port_in_use_is_reported() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

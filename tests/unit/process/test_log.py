@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from switchyard.config.daemons import Logging
 from switchyard.errors import ConfigError
 from switchyard.process import redact
 from switchyard.process.log import bound, configure, get_logger
@@ -234,7 +235,7 @@ def test_whatever_is_redacted_is_json(value: Any) -> None:
     jsonlib.dumps(redact_value(value), allow_nan=False)
 
 
-def test_without_configuration_only_warnings_are_said_and_never_on_stdout() -> None:
+def test_without_configuration_only_warnings_are_reported_and_never_on_stdout() -> None:
     text = """
 from switchyard.process.log import get_logger
 from switchyard.process.redact import register_secret
@@ -263,10 +264,17 @@ fail()
 """
 
 
-def test_security_m5_what_nobody_catches_is_shown_without_secrets() -> None:
+def test_security_m5_uncaught_errors_are_shown_without_secrets() -> None:
     done = subprocess.run([sys.executable, "-c", UNCAUGHT], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.count(f"ValueError: it is the {MASK}") == 2
     assert "hidden" not in done.stderr.replace('register_secret("hidden-word")', "").replace(
         'raise ValueError("it is the hidden-word")', ""
     )
+
+
+@pytest.mark.parametrize(("form", "json_lines"), [("auto", None), ("json", True), ("text", False)])
+def test_the_format_of_the_configuration_decides_unless_it_is_auto(
+    form: str, json_lines: bool | None
+) -> None:
+    assert Logging.model_validate({"format": form}).json_lines is json_lines

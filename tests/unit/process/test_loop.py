@@ -177,3 +177,23 @@ async def test_the_real_clock() -> None:
     assert clock.now() - start >= 0.01
     event.set()
     await clock.wait(event, None)
+
+
+async def test_a_loop_that_sleeps_longer_than_the_limit_is_alive() -> None:
+    script = Script(lambda _: 600.0)
+    asleep = asyncio.Event()
+
+    async def wait(event: asyncio.Event, seconds: float | None) -> None:
+        assert seconds == 600.0
+        asleep.set()
+        await event.wait()
+
+    script.clock.wait = wait  # type: ignore[method-assign]
+    task = asyncio.create_task(script.runner.run())
+    await asleep.wait()
+    script.clock.time += 600 + 59
+    assert script.runner.alive()
+    script.clock.time += 2
+    assert not script.runner.alive()
+    script.runner.stop()
+    await task

@@ -24,6 +24,27 @@ async def main():
 
 asyncio.run(main())
 """
+ELSEWHERE = """
+import asyncio, signal, threading
+from switchyard.process.signals import handled_in_loop
+
+def later():
+    asleep.wait()
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+async def main():
+    stopped = asyncio.Event()
+    with handled_in_loop(stopped.set):
+        thread.start()
+        print("up", flush=True)
+        asyncio.get_running_loop().call_later(0.2, asleep.set)
+        await stopped.wait()
+        print("stop", flush=True)
+
+asleep = threading.Event()
+thread = threading.Thread(target=later)
+asyncio.run(main())
+"""
 STUCK = """
 import os
 from switchyard.process.signals import handled
@@ -73,6 +94,13 @@ def test_hup_reloads_as_often_as_it_comes_and_stops_nothing() -> None:
             process.send_signal(signal.SIGHUP)
             says(process, "reload")
         process.send_signal(signal.SIGTERM)
+        says(process, "stop")
+        assert process.wait(10) == 0
+
+
+@pytest.mark.timeout(30)
+def test_a_signal_that_another_thread_receives_wakes_the_loop() -> None:
+    with program(ELSEWHERE) as process:
         says(process, "stop")
         assert process.wait(10) == 0
 

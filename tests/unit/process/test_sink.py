@@ -27,7 +27,7 @@ def spawned(lines: int, size: int, **more: object) -> "subprocess.Popen[bytes]":
     )
 
 
-def test_a_pipe_that_nobody_reads_delays_nothing_and_drops_the_rest() -> None:
+def test_a_pipe_without_a_reader_delays_nothing_and_drops_the_rest() -> None:
     with spawned(lines=12_000, size=10) as process:
         assert process.stdout is not None
         _, dropped = process.stdout.readline().split()
@@ -45,7 +45,7 @@ def test_lines_arrive_whole_and_in_order_once_somebody_reads() -> None:
     assert len(numbers) == 3_000
 
 
-def test_a_program_ends_though_nobody_reads_its_log() -> None:
+def test_a_program_ends_though_its_log_has_no_reader() -> None:
     with spawned(lines=2_000, size=100) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -56,7 +56,7 @@ def test_a_program_ends_though_nobody_reads_its_log() -> None:
         assert time.monotonic() - started < 30
 
 
-def test_a_closed_stderr_ends_nobody() -> None:
+def test_a_closed_stderr_ends_no_program() -> None:
     code = "import os; os.close(2)\n" + WRITES.format(lines=10, size=10)
     done = subprocess.run(
         [sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=True
@@ -64,7 +64,7 @@ def test_a_closed_stderr_ends_nobody() -> None:
     assert done.stdout.split()[1] == b"0"
 
 
-def test_a_reader_that_went_away_ends_nobody() -> None:
+def test_a_reader_that_went_away_ends_no_program() -> None:
     read, write = os.pipe()
     os.close(read)
     code = WRITES.format(lines=10, size=10)

@@ -24,7 +24,9 @@ def said(code: str) -> ClientError:
         (ReadTimeoutError(endpoint_url="x"), Transient, "cannot start: no answer (ReadTimeoutError)"),
     ],
 )
-def test_an_error_says_whether_to_try_again(error: Exception, kind: type[SwitchyardError], text: str) -> None:
+def test_an_error_reports_whether_to_try_again(
+    error: Exception, kind: type[SwitchyardError], text: str
+) -> None:
     told = errors.explained(error, "start")
     assert (type(told), str(told)) == (kind, text)
 

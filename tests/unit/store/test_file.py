@@ -286,3 +286,26 @@ def test_bad_urls_are_explained(url: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says) as caught:
         open_store(url)
     assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("if_absent", [True, False])
+def test_all_bytes_are_in_the_file_when_it_is_synced(
+    store: FileStore, monkeypatch: pytest.MonkeyPatch, if_absent: bool
+) -> None:
+    sizes: list[int] = []
+    fsync = os.fsync
+
+    def note(handle: int) -> None:
+        if not os.path.isdir(f"/proc/self/fd/{handle}"):  # noqa: PTH112
+            sizes.append(os.fstat(handle).st_size)
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", note)
+    assert store.put("a", b"x" * 5000, if_absent=if_absent)
+    assert sizes == [5000]
+
+
+def test_the_size_of_a_link_is_not_that_of_its_target(store: FileStore, tmp_path: Path) -> None:
+    store.put("a", b"12345")
+    (tmp_path / "store" / "link").symlink_to(tmp_path / "store" / "a")
+    assert store.size("link") is None

@@ -1,14 +1,16 @@
 """A submission is refused by the field that is wrong."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from switchyard.config import Config, Problem
+from switchyard.errors import BadInput
 from switchyard.submit import Submission
-from switchyard.submit.check import problems_of
+from switchyard.submit.check import accept, problems_of
 from tests.unit.config.reading import read
 
 CONFIG: Config = read("""
@@ -141,3 +143,18 @@ def test_any_submission_is_judged(
     action_name: str | None, workflow: str | None, one: Any, other: Any
 ) -> None:
     assert all(problem.message for problem in problems(action_name, workflow, one, other))
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"after": "0197a0f3"}, "after: must be a list of UUIDs"),
+        ({"after": ["0197a0f3"]}, "after: must be a list of UUIDs"),
+        ({"after": [UUID(int=7)] * 1001}, "after: must have at most 1000 actions, not 1001"),
+        ({"after": [UUID(int=7)], "after_policy": "good"}, "after_policy: must be successful or ended"),
+        ({"after_policy": "ended"}, "after_policy: is for actions that wait"),
+    ],
+)
+def test_what_cannot_be_waited_for_is_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        accept(Submission("noop", **fields))

@@ -23,14 +23,14 @@ def test_the_configuration_is_the_users_but_for_the_port_that_moved(tmp_path: Pa
     assert load(folder.config, {}).actions["shell"].concurrency == 7
 
 
-def test_the_port_is_kept_until_another_is_wanted(tmp_path: Path) -> None:
+def test_the_port_stays_until_another_is_wanted(tmp_path: Path) -> None:
     folder = prepare(tmp_path)
     first = folder.port(None)
     assert prepare(tmp_path).port(None) == first
     assert [folder.port(4444), folder.port(None)] == [4444, 4444]
 
 
-def test_the_secret_is_made_once_and_is_nobody_elses(tmp_path: Path) -> None:
+def test_the_secret_is_made_once_and_is_private(tmp_path: Path) -> None:
     secret = prepare(tmp_path).secret
     kept = secret.read_text()
     assert kept.startswith("whsec_")
@@ -73,7 +73,7 @@ def test_security_m11_what_another_user_made_is_refused(tmp_path: Path, name: st
         prepare(folder)
 
 
-def test_security_l15_what_is_stored_is_nobody_elses_to_read(tmp_path: Path) -> None:
+def test_security_l15_what_is_stored_is_private(tmp_path: Path) -> None:
     folder = prepare(tmp_path / "up")
     places = [folder.path, folder.logs, folder.deliveries, folder.store]
     assert {place.stat().st_mode & 0o777 for place in places} == {0o700}

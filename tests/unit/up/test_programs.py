@@ -26,7 +26,7 @@ def _nobodys_orphans(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     linux.adopt_orphans(adopt=False)
 
 
-def test_one_that_ends_by_itself_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
+def test_one_that_ends_by_itself_is_reported_with_the_end_of_its_log(tmp_path: Path) -> None:
     with Programs(tmp_path, {}) as programs:
         programs.start("odd", ("switchyard", "list", "-c", "/no/such/file"))
         programs._running["odd"].wait(60)

@@ -22,7 +22,7 @@ def results(folder: Path, status: str = "SUCCESSFUL", error: str | None = None) 
     return Results(prepare(folder), SAMPLE, rows)
 
 
-def test_a_failure_is_told_with_its_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failure_is_reported_with_its_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     failed = results(tmp_path, "FAILED", "there are no sites")
     (failed.folder.deliveries / f"{HOOK}.json").write_text("{}")
     show(failed, stays=False)
@@ -40,7 +40,7 @@ def test_a_report_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("on_path", [True, False])
-def test_the_command_is_told_as_a_person_would_type_it(
+def test_the_command_is_shown_as_a_person_would_type_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], on_path: bool
 ) -> None:
     good = results(tmp_path)

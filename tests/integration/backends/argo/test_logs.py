@@ -22,12 +22,12 @@ def buckets(s3: AwsPart, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     return ours, other
 
 
-def test_the_last_part_is_kept(buckets: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_part_is_stored(buckets: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     address = f"s3://{buckets[0]}/argo/w/main.log"
     assert archived_log(address) == b"first\nlast words\n"
     monkeypatch.setattr(logs, "LOG_LIMIT", 11)
     assert archived_log(address) == b"last words\n"
 
 
-def test_a_log_that_is_not_there_is_none(buckets: tuple[str, str]) -> None:
+def test_a_log_that_does_not_exist_is_none(buckets: tuple[str, str]) -> None:
     assert archived_log(f"s3://{buckets[0]}/argo/w/other.log") is None

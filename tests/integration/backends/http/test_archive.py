@@ -101,7 +101,7 @@ async def test_groups_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert list(groups.values()) == [4, 4, 3, 1, 1]
 
 
-async def test_a_store_that_is_no_folder_costs_the_transcript_only(tmp_path: Path) -> None:
+async def test_a_store_that_is_not_a_folder_costs_the_transcript_only(tmp_path: Path) -> None:
     place = tmp_path / "file"
     place.write_text("in the way")
     async with counting() as server, handler(place) as made:

@@ -74,7 +74,7 @@ async def test_rules_of_the_configuration_decide(tmp_path: Path) -> None:
     assert outcome.error == 'answered 409 Conflict: {"error": "conflict"}'
 
 
-async def test_the_transcript_says_what_went_and_what_came(tmp_path: Path) -> None:
+async def test_the_transcript_states_what_went_and_what_came(tmp_path: Path) -> None:
     server = CountingServer(body=b"x" * 50_000, headers={"Set-Cookie": "session=abc"})
     async with counting(server), handler(tmp_path, limits={"kept_body": "1KiB"}) as made:
         asked = work({"url": server.url + "?token=abc"}, attempt=3, run=2)
@@ -124,7 +124,7 @@ async def test_nothing_is_sent_for_parameters_that_make_no_request(tmp_path: Pat
     assert not server.asked
 
 
-async def test_cookies_are_not_kept(tmp_path: Path) -> None:
+async def test_cookies_are_not_stored(tmp_path: Path) -> None:
     server = CountingServer(headers={"Set-Cookie": "session=abc"})
     async with counting(server), handler(tmp_path) as made:
         for _ in range(2):

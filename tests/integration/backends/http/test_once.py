@@ -29,7 +29,7 @@ class Stale:
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "HEAD", "POST", "PATCH"])
-async def test_a_dead_pooled_connection_is_no_reason_to_send_again(method: str, tmp_path: Path) -> None:
+async def test_a_dead_pooled_connection_is_not_a_reason_to_send_again(method: str, tmp_path: Path) -> None:
     speak = Stale()
     request = {"method": method, "body": None}
     async with raw(speak) as server, handler(tmp_path, request=request, concurrency=1) as made:
@@ -59,7 +59,7 @@ async def test_at_most_once_opens_a_connection_of_its_own_each_time(tmp_path: Pa
     assert server.connections == 3
 
 
-async def test_a_second_answer_nobody_asked_for_is_not_taken_for_the_next(tmp_path: Path) -> None:
+async def test_a_second_answer_without_a_request_is_not_taken_for_the_next(tmp_path: Path) -> None:
     """One request, two answers on the wire: the next delivery must not end with the smuggled one."""
     counted = RawServer()
     taken, again = asyncio.Event(), asyncio.Event()
@@ -124,7 +124,7 @@ async def test_a_place_that_closes_idle_connections_keeps_its_others(tmp_path: P
     assert server.connections == 3
 
 
-async def test_a_server_that_accepts_nobody_is_unsent(tmp_path: Path) -> None:
+async def test_a_server_that_accepts_no_connection_is_unsent(tmp_path: Path) -> None:
     async with handler(tmp_path) as made:
         outcome = await made.dispatch(work({"url": "http://127.0.0.1:9/"}))
     assert isinstance(outcome, Retry)

@@ -42,7 +42,7 @@ async def test_mutual_tls(known: bool, tmp_path: Path) -> None:
     assert key.splitlines()[1] not in str(outcome)
 
 
-async def test_a_server_that_answers_in_plain_text_is_told_as_such(tmp_path: Path) -> None:
+async def test_a_server_that_answers_in_plain_text_is_reported_as_such(tmp_path: Path) -> None:
     tls = {"ca": str(file_of(trusted().pem, "trusted.pem"))}
     async with counting() as server, handler(tmp_path, tls=tls) as made:
         outcome = await made.dispatch(work({"url": server.url.replace("http:", "https:")}))
@@ -62,7 +62,7 @@ async def test_a_key_that_does_not_fit_is_refused_at_the_start_unseen(tmp_path: 
     assert "TLS settings" in str(error.value)
 
 
-async def test_an_authority_file_that_is_none(tmp_path: Path) -> None:
+async def test_an_authority_file_that_is_invalid(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="TLS settings"):
         async with handler(tmp_path, tls={"ca": str(file_of("no certificate", "none.pem"))}):
             pass

@@ -149,7 +149,7 @@ async def test_hole_29_what_outlives_a_killed_supervisor_is_ended_before_the_dea
     until(lambda: not running(pid), 10)
 
 
-def test_hole_29_nobody_else_is_ended() -> None:
+def test_hole_29_no_other_process_is_ended() -> None:
     """The same action in another run, and another action."""
     uuid = uuid4()
     others = [
@@ -168,7 +168,7 @@ def test_hole_29_nobody_else_is_ended() -> None:
             other.wait()
 
 
-async def test_security_m10_a_secret_of_the_environment_is_masked_in_what_is_kept(run: Run) -> None:
+async def test_security_m10_a_secret_of_the_environment_is_masked_in_what_is_stored(run: Run) -> None:
     code = (
         "import os, sys; print(os.environ['TOKEN']); print(os.environ['TOKEN'], file=sys.stderr); sys.exit(3)"
     )

@@ -19,7 +19,7 @@ from tests.waiting import until
 SLEEP = "import time; print('up', flush=True); time.sleep(60)"
 
 
-async def test_the_exit_code_output_and_environment_are_kept(run: Run) -> None:
+async def test_the_exit_code_output_and_environment_are_stored(run: Run) -> None:
     code = "import os,sys; print(sorted(os.environ), os.getcwd()); print('no', file=sys.stderr); sys.exit(65)"
     path = await run(code)
     state = ended(path)
@@ -125,7 +125,7 @@ async def test_an_escaped_grandchild_does_not_outlive_the_execution(run: Run) ->
     assert not psutil.pid_exists(pid)
 
 
-async def test_a_command_that_is_not_there_says_so(run: Run) -> None:
+async def test_a_command_that_is_not_there_reports_it(run: Run) -> None:
     state = ended(await run("", argv=["no-such-command"]))
     assert state.exit is not None
     assert state.exit["reason"] == "could not run: no-such-command: No such file or directory"
@@ -157,7 +157,7 @@ async def test_a_killed_supervisor_takes_its_process_along_and_counts_as_died(ru
     assert await launch(path, job_of(SLEEP)) is Launched.ALREADY
 
 
-async def test_a_terminated_supervisor_ends_its_process_and_tells(run: Run) -> None:
+async def test_a_terminated_supervisor_ends_its_process_and_reports(run: Run) -> None:
     path = await run(SLEEP)
     until(lambda: _text(path) == "up\n")
     started = record.read(path / record.STARTED)

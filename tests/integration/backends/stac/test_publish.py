@@ -139,7 +139,7 @@ async def test_a_server_in_trouble(status: int, kind: type[Any], tmp_path: Path)
     assert len(api.asked) == 1
 
 
-async def test_bad_features_and_private_addresses_reach_nobody(tmp_path: Path) -> None:
+async def test_bad_features_and_private_addresses_are_sent_nowhere(tmp_path: Path) -> None:
     async with running() as api:
         async with publishing(api, tmp_path) as made:
             nothing = await made.dispatch(work({}))

@@ -126,9 +126,7 @@ async def test_a_task_without_a_token_is_invalid(aws: AwsPart, tmp_path: Path) -
     assert "$.token" in outcome.error
 
 
-async def test_a_token_that_is_none_is_invalid_and_silence_is_tried_again(
-    aws: AwsPart, tmp_path: Path
-) -> None:
+async def test_a_invalid_token_is_invalid_and_silence_is_tried_again(aws: AwsPart, tmp_path: Path) -> None:
     task = {"token": "nobody", "output": {}}
     assert await answered(aws, tmp_path, task) == Invalid("Step Functions refuses the answer (InvalidToken)")
     silent = await answered(aws, tmp_path, task, endpoint="http://127.0.0.1:1")

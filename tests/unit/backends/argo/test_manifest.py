@@ -14,7 +14,7 @@ from switchyard.backends.argo.resource import identity
 from switchyard.backends.prepare import PreparedWorkflow
 from switchyard.config.workflows import Workflow
 from switchyard.handlers import Work
-from switchyard.places import Places, told
+from switchyard.places import Places, variables
 
 UUID_ = UUID("0190163d-8694-739b-aea5-966c26f8ad91")
 
@@ -40,7 +40,7 @@ def prepared(run: int = 1, **workflow: Any) -> PreparedWorkflow:
     return PreparedWorkflow(
         Workflow.model_validate({"action": "argo", **workflow}),
         places,
-        told(places, "c-1", "s3://b/".__add__),
+        variables(places, "c-1", "s3://b/".__add__),
     )
 
 
@@ -109,7 +109,7 @@ def test_the_actions_template_scope_and_account_apply() -> None:
     assert body["spec"]["serviceAccountName"] == "runner"
 
 
-def test_nothing_to_run_is_said() -> None:
+def test_nothing_to_run_is_reported() -> None:
     with pytest.raises(ValueError, match="neither"):
         manifest(work(), prepared(), action())
 

@@ -72,7 +72,7 @@ def test_outputs_that_do_not_fit_are_refused() -> None:
         waking(workflow(outputs=None), ["w-1"], {"answer": "yes"}, "by me")
 
 
-def test_a_default_stands_in_for_an_output_that_is_not_given() -> None:
+def test_a_default_replaces_an_output_that_is_not_given() -> None:
     given = {"parameters": [{"name": "answer", "valueFrom": {"supplied": {}, "default": "no"}}]}
     patch = waking(workflow(outputs=given), ["w-1"], {}, "by me")
     assert patch["status"]["nodes"]["w-1"]["outputs"]["parameters"] == [{"name": "answer", "value": "no"}]

@@ -13,6 +13,7 @@ OPEN = [
     "1.1.1.1",
     "172.32.0.1",
     "2606:4700::1111",
+    "3fff:1000::1",
     "::ffff:8.8.8.8",
     "64:ff9b::808:808",
     "100.128.0.1",
@@ -51,6 +52,8 @@ CLOSED = {
     "fe80::1%eth0": "link-local",
     "fec0::1": "private",
     "ff02::1": "multicast",
+    "3fff::1": "reserved for documentation",
+    "3fff:fff:ffff::1": "reserved for documentation",
     "100::1": "reserved",
     "4000::1": "reserved",
 }
@@ -99,6 +102,8 @@ def test_hosts_open_by_name_but_never_the_metadata_service() -> None:
     assert policy.refusal(private, "x.hooks.internal") == "private"
     assert policy.refusal(ip_address("169.254.169.254"), "hooks.internal") == "link-local"
     assert policy.refusal(ip_address("0.0.0.0"), "hooks.internal") == "unspecified"
+    assert policy.refusal(ip_address("224.0.0.1"), "hooks.internal") == "multicast"
+    assert policy.refusal(ip_address("ff02::1"), "hooks.internal") == "multicast"
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def prepared(
     return RequestTemplate(url=url, **settings).prepare(replace(WORK, parameters=parameters or {}), 0.0)
 
 
-def test_a_url_that_is_no_text() -> None:
+def test_a_url_that_is_not_text() -> None:
     with pytest.raises(UrlError, match="the URL must be a string"):
         prepared("{{ parameters.url }}", {"url": 5})
 
@@ -41,7 +41,7 @@ def test_credentials_go_out_once() -> None:
             prepared("https://ann:word@a.example/", **more)
 
 
-def test_a_header_that_is_no_name_is_refused_at_the_start() -> None:
+def test_a_header_that_is_not_a_name_is_refused_at_the_start() -> None:
     with pytest.raises(ConfigError, match="'X Y' is not a header name"):
         prepared(headers={"X Y": "1"})
 
@@ -80,7 +80,7 @@ def test_a_document_with_a_secret_is_shown_with_a_mask() -> None:
         ({}, None, {}),
     ],
 )
-def test_the_body_says_what_it_is_unless_the_action_does(
+def test_the_body_states_what_it_is_unless_the_action_does(
     headers: dict[str, str], body: Any, sent: dict[str, str]
 ) -> None:
     told = prepared(headers=headers, body=body).headers
@@ -91,3 +91,43 @@ def test_a_redirect_does_not_leave_tls() -> None:
     request = OutgoingRequest("u", "POST", URL("https://a.example/"), {})
     with pytest.raises(UrlError, match="the redirect leaves TLS"):
         next_hop(request, 307, "http://a.example/")
+
+
+@pytest.mark.parametrize("status", [301, 302, 303])
+def test_a_post_is_not_followed_where_it_would_become_a_get(status: int) -> None:
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        request = OutgoingRequest("u", method, URL("https://a.example/"), {})
+        assert next_hop(request, status, "https://a.example/b") is None
+    for method in ("GET", "HEAD"):
+        hop = next_hop(OutgoingRequest("u", method, URL("https://a.example/"), {}), status, "/b")
+        assert hop is not None
+        assert (hop.method, str(hop.url)) == (method, "https://a.example/b")
+
+
+@pytest.mark.parametrize("status", [307, 308])
+def test_a_redirect_that_keeps_the_method_is_followed_by_any(status: int) -> None:
+    hop = next_hop(OutgoingRequest("u", "POST", URL("https://a.example/"), {}, body=b"x"), status, "/b")
+    assert hop is not None
+    assert (hop.method, hop.body, hop.shown_url) == ("POST", b"x", "https://a.example/b")
+
+
+@pytest.mark.parametrize("status", [200, 300, 304, 305, 306, 309, 400])
+def test_no_other_answer_is_a_redirect(status: int) -> None:
+    assert next_hop(OutgoingRequest("u", "GET", URL("https://a.example/"), {}), status, "/b") is None
+    assert next_hop(OutgoingRequest("u", "GET", URL("https://a.example/"), {}), 307, None) is None
+
+
+def test_another_host_gets_no_header_that_is_private_or_sounds_like_a_secret() -> None:
+    headers = {
+        "X-Partner": "made of a secret",
+        "X-Api-Key": "plain",
+        "Webhook-Signature": "v1,x",
+        "Accept": "*/*",
+    }
+    request = OutgoingRequest("u", "POST", URL("https://a.example/"), headers, frozenset({"X-Partner"}))
+    hop = next_hop(request, 307, "https://b.example/")
+    assert hop is not None
+    assert set(hop.headers) == {"Webhook-Signature", "Accept"}
+    same = next_hop(request, 307, "https://a.example/b")
+    assert same is not None
+    assert same.headers == headers

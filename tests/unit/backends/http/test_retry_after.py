@@ -29,7 +29,7 @@ def test_an_asctime_date_means_utc() -> None:
 @pytest.mark.parametrize(
     "value", ["", "soon", "-5", "1.5", "٣", "9" * 11, "Sun, " * 1000, "Sun, 99 Mar 2026"]
 )
-def test_what_is_neither_says_nothing(value: str) -> None:
+def test_what_is_neither_reports_nothing(value: str) -> None:
     assert retry_after(value, NOW) is None
 
 

@@ -117,7 +117,7 @@ def test_matches_looks_at_values_as_json_and_at_the_whole_body() -> None:
         b"\x00",
     ],
 )
-def test_a_body_that_is_no_json_never_matches_a_path(body: bytes) -> None:
+def test_a_body_that_is_not_json_never_matches_a_path(body: bytes) -> None:
     assert verdict(rules({"path": "$..a", "outcome": "success"}), answer(200, body)) == "failed"
 
 
@@ -125,7 +125,7 @@ def test_a_cut_body_never_matches_a_path() -> None:
     assert verdict(rules({"path": "$.a", "outcome": "success"}), answer(200, b'{"a": 1}', "cut")) == "failed"
 
 
-def test_an_expression_that_explodes_is_no_match_and_soon() -> None:
+def test_an_expression_that_explodes_does_not_match_and_ends_soon() -> None:
     explosive = rules({"matches": "(a+)+$", "outcome": "success"}, {"outcome": "retry"})
     began = time.monotonic()
     assert verdict(explosive, answer(200, b"a" * 4000 + b"!")) == "retry"

@@ -24,7 +24,7 @@ def test_the_whole_of_it() -> None:
 @pytest.mark.parametrize(
     ("method", "length"), [("GET", False), ("HEAD", False), ("POST", True), ("PUT", True), ("DELETE", True)]
 )
-def test_a_length_is_told_where_a_body_may_be(method: str, length: bool) -> None:
+def test_a_length_is_sent_where_a_body_may_be(method: str, length: bool) -> None:
     data = written(outgoing(method), "a.example", close=False)
     assert (b"Content-Length: 0\r\n" in data) == length
 

@@ -41,3 +41,26 @@ def test_a_bad_secret_is_refused_unseen(secret: str) -> None:
     with pytest.raises(ConfigError) as error:
         signing_key(secret)
     assert not secret or secret not in str(error.value)
+
+
+def test_a_mistyped_secret_of_full_length_is_refused() -> None:
+    """A decoder that skips odd characters would sign with another key."""
+    whole = base64.b64encode(bytes(range(32))).decode()
+    assert signing_key(whole) == bytes(range(32))
+    for mistyped in (
+        whole[:10] + "!" + whole[10:],
+        whole[:10] + " " + whole[10:],
+        whole[:10] + "é" + whole[10:],
+    ):
+        with pytest.raises(ConfigError, match="must be base64"):
+            signing_key(mistyped)
+
+
+@pytest.mark.parametrize(("size", "accepted"), [(23, False), (24, True)])
+def test_the_shortest_key_has_24_bytes(size: int, accepted: bool) -> None:
+    secret = base64.b64encode(bytes(size)).decode()
+    if accepted:
+        assert len(signing_key(secret)) == size
+    else:
+        with pytest.raises(ConfigError, match="at least 24 bytes, this one has 23"):
+            signing_key(secret)

@@ -29,7 +29,7 @@ def test_when_to_come_back(header: str | None, details: dict[str, Any], seconds:
     assert refused(429, header, details=details).retry_after == seconds
 
 
-def test_a_quota_is_told_from_a_missing_right() -> None:
+def test_a_quota_is_distinguished_from_a_missing_right() -> None:
     assert refused(403, message="x is forbidden: exceeded quota: limit").quota
     assert not refused(403, message="cannot create resource").quota
 

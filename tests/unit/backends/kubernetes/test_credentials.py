@@ -72,6 +72,6 @@ async def test_no_access_is_one_clear_error(tmp_path: Path, content: str | None)
         await Credentials(path).load({})
 
 
-async def test_a_pod_without_a_token_says_so(tmp_path: Path) -> None:
+async def test_a_pod_without_a_token_reports_it(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="token file"):
         await Credentials(service_account=tmp_path).load(POD)

@@ -10,7 +10,7 @@ from switchyard.backends.local.spool.capture import TAIL, Capture
 
 
 @given(st.lists(st.binary(max_size=300), max_size=30), st.integers(0, 2000))
-def test_little_is_kept_whole(pieces: list[bytes], limit: int) -> None:
+def test_short_output_is_stored_whole(pieces: list[bytes], limit: int) -> None:
     assert _captured(pieces, limit) == b"".join(pieces)
 
 

@@ -69,7 +69,7 @@ def test_a_bad_field_is_named(change: dict[str, Any], reason: str) -> None:
 @pytest.mark.parametrize(
     "body", ["", "{", "[]", "null", '"x"', "{" * 5000, "[" * 100_000, '{"version": NaN}']
 )
-def test_what_is_no_message_is_unreadable(body: str) -> None:
+def test_what_is_not_a_message_is_unreadable(body: str) -> None:
     with pytest.raises(UnreadableMessage):
         read(body)
 

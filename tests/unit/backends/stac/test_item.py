@@ -60,7 +60,7 @@ def test_ids_and_times_come_from_the_template_then_the_feature_then_the_action()
     assert item["properties"]["datetime"] == "2020-01-01T00:00:00Z"
 
 
-def test_what_a_feature_has_of_an_item_is_kept() -> None:
+def test_what_a_feature_has_of_an_item_is_stored() -> None:
     own = {
         "assets": {"map": {"href": "s3://a/b"}},
         "links": [{"rel": "self", "href": "x"}],

@@ -52,7 +52,7 @@ def test_the_event_names_the_execution() -> None:
         ),
     ],
 )
-def test_what_names_none_of_ours_is_unreadable(body: str) -> None:
+def test_what_names_no_execution_of_ours_is_unreadable(body: str) -> None:
     with pytest.raises(UnreadableEvent):
         named_in(body)
 

@@ -1,0 +1,171 @@
+"""What the pages show in the tests: every status, every kind of trouble, and hostile text wherever a user can put any."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from switchyard.places import Places
+from switchyard.store import Store
+from switchyard.transcript import transcript_key
+from tests.parts.database import Database
+
+# Ends an attribute and an element, and runs where it is not escaped; an expression where a template is evaluated twice.
+HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>{{ 6*7 }}</textarea>"
+
+
+@dataclass
+class Scene:
+    """The ids of what the pages show."""
+
+    database: Database
+    jobs: dict[str, UUID] = field(default_factory=dict)
+
+    def submit(self, name: str, **given: Any) -> UUID:
+        """A job, by the function that clients call."""
+        [[uuid]] = self.database.execute(
+            "select switchyard.submit(%s, %s, workflow => %s, correlation_id => %s, idempotency_key => %s)",
+            *(name, json.dumps(given.get("parameters", {})), given.get("workflow", "nutrient")),
+            *(given.get("correlation_id"), given.get("key")),
+        )
+        return UUID(str(uuid))
+
+    def retrigger(self, uuid: UUID, actor: str, reason: str) -> None:
+        """Open the next run; nobody makes callbacks here, so there are none to wait for."""
+        self.database.execute("select switchyard.callbacks_made(%s, 1)", uuid)
+        self.database.execute("select switchyard.retrigger(%s, %s, %s)", uuid, actor, reason)
+
+    def event(
+        self, uuid: UUID, status: str, error: str | None = None, run: int = 1, attempt: int = 1
+    ) -> None:
+        """A step of that action."""
+        self.database.execute(
+            "insert into switchyard.event (action_uuid, status, run, attempt, source, error, retry_seconds)"
+            " values (%s, %s, %s, %s, 'conductor', %s, case when %s = 'BACKOFF' then 3600 end)",
+            *(uuid, status, run, attempt, error, status),
+        )
+
+
+def set_up(database: Database, store: Store) -> Scene:
+    """A yard with jobs in every status, a pause, a worker that is lost, and names that attack the page."""
+    scene = Scene(database)
+    for status in (
+        "QUEUED",
+        "RUNNING",
+        "BACKOFF",
+        "SUCCESSFUL",
+        "FAILED",
+        "TIMED_OUT",
+        "INVALID",
+        "RETRIES_EXHAUSTED",
+    ):
+        uuid = scene.jobs[status] = scene.submit("shell", parameters={"sites": 3, "edition": "C"})
+        if status not in ("QUEUED", "INVALID"):
+            scene.event(uuid, "QUEUED")
+        if status not in ("QUEUED", "BACKOFF", "INVALID"):
+            scene.event(uuid, "RUNNING")
+        error = (
+            None
+            if status in ("QUEUED", "RUNNING", "SUCCESSFUL")
+            else f"exit code 1: {status.lower()} on the way"
+        )
+        scene.event(uuid, status, error) if status != "RUNNING" else None
+    scene.jobs["PENDING"] = scene.submit("shell", parameters={"bbox": [-1.9, 51.7, -1.4, 52.0]})
+    scene.jobs["CANCELED"] = scene.submit("shell")
+    database.execute("select switchyard.cancel(%s, 'ops', 'wrong area')", scene.jobs["CANCELED"])
+    again = scene.jobs["AGAIN"] = scene.submit("shell", correlation_id="request-7")
+    scene.event(again, "QUEUED")
+    scene.event(again, "FAILED", "worker lost: no beat for 30 s")
+    scene.retrigger(again, "ops", "the node is back")
+    scene.event(again, "QUEUED", run=2)
+    scene.event(again, "SUCCESSFUL", run=2)
+    _result(scene, store, "RESULT", "Land at Aldermouth")
+    _hostile(scene, store)
+    _fleet(database)
+    return scene
+
+
+def _result(scene: Scene, store: Store, name: str, text: str) -> None:
+    """A job that ended well: output, files, a log, and callbacks of which one is not delivered."""
+    uuid = scene.jobs[name] = scene.submit("shell", correlation_id="sample-1", parameters={"edition": text})
+    for status in ("QUEUED", "RUNNING", "SUCCESSFUL"):
+        scene.event(uuid, status)
+    places = Places(uuid, 1)
+    features = [_site(number, text) for number in range(6)]
+    files = [
+        {"name": file, "key": f"{places.folder}/{file}", "sha256": "0" * 64}
+        for file in ("report.html", f"{text[:20]}.csv")
+    ]
+    output = {"summary": {"sites": 6, "n_total": 2437.28, text: text}, "features": features, "files": files}
+    store.put(places.output, json.dumps(output).encode())
+    store.put(places.log, f"6 of 6 sites in scope: {text}\n".encode())
+    for file in files:
+        store.put(file["key"], f"<!doctype html><title>Report</title><h1>Report</h1><p>{text}</p>".encode())
+    for number, answer in enumerate((204, 204, 503)):
+        _callback(scene, store, uuid, text if number else "done", answer, text)
+
+
+def _site(number: int, text: str) -> dict[str, Any]:
+    x, y = -1.75 + number / 50, 51.88 - number / 90
+    ring = [[x, y], [x + 0.01, y], [x + 0.012, y + 0.01], [x, y + 0.008], [x, y]]
+    properties = {
+        "name": f"{text} {number}",
+        "dwellings": 40 * number,
+        "n_total": 216.86 * (number - 1),
+        text: text,
+    }
+    return {
+        "type": "Feature",
+        "geometry": {"type": "Polygon", "coordinates": [ring]},
+        "properties": properties,
+    }
+
+
+def _callback(scene: Scene, store: Store, parent: UUID, name: str, status: int, text: str) -> None:
+    [[uuid]] = scene.database.execute(
+        "insert into switchyard.action (action_name, callback, parent_uuid) values ('webhook', %s, %s) returning action_uuid",
+        *(name, parent),
+    )
+    key = transcript_key(uuid, 1, 1)
+    request = {
+        "method": "POST",
+        "url": f"https://hooks.example/{text}",
+        "headers": {"x-text": text},
+        "body": text,
+    }
+    response = {"status": status, "reason": text, "headers": {"x-text": text}, "body": text}
+    transcript = {"run": 1, "attempt": 1, "seconds": 0.008, "request": request, "response": response}
+    store.put(key, json.dumps(transcript).encode())
+    scene.database.execute(
+        "insert into switchyard.event (action_uuid, status, run, attempt, source, error, retry_seconds, detail)"
+        " values (%s, %s, 1, 1, 'conductor', %s, %s, %s)",
+        *(uuid, "SUCCESSFUL" if status < 300 else "BACKOFF", None if status < 300 else f"{status} {text}"),
+        *(None if status < 300 else 3600, json.dumps({"transcript": {"key": key, "line": 0}})),
+    )
+
+
+def _hostile(scene: Scene, store: Store) -> None:
+    _result(scene, store, "HOSTILE_RESULT", HOSTILE)
+    uuid = scene.jobs["HOSTILE"] = scene.submit(
+        HOSTILE, workflow=HOSTILE, parameters={HOSTILE: HOSTILE}, correlation_id=HOSTILE, key=HOSTILE
+    )
+    scene.event(uuid, "QUEUED")
+    scene.event(uuid, "FAILED", HOSTILE)
+    scene.retrigger(uuid, HOSTILE, HOSTILE)
+    scene.event(uuid, "FAILED", HOSTILE, run=2)
+    scene.submit(HOSTILE, workflow=HOSTILE, parameters={"bbox": [-3.1, 51.0, -2.2, 51.7]})
+    scene.database.execute("select switchyard.pause(%s, %s, %s)", HOSTILE, HOSTILE, HOSTILE)
+
+
+def _fleet(database: Database) -> None:
+    database.execute("select switchyard.pause('stac', 'ops', 'the catalogue is being migrated')")
+    database.execute("insert into switchyard.route values ('nutrient', 'shell'), (%s, %s)", HOSTILE, HOSTILE)
+    database.execute(
+        "insert into switchyard.worker (kind, action_name, host, version, pid, beat_at, lost_at, state) values"
+        " ('conductor', 'shell', 'yard-a', '0.1.0', 4711, now(), null, '{}'),"
+        " ('conductor', 'webhook', 'yard-a', '0.1.0', 4711, now(), null, '{\"breaker_factor\": 0.01}'),"
+        " ('caboose', null, 'yard-b', '0.1.0', 4712, now(), null, '{}'),"
+        " ('assessment', null, 'yard-c', '0.1.0', 4713, now() - interval '9 minutes', now() - interval '8 minutes', '{}'),"
+        " ('conductor', %s, %s, %s, 4714, now(), null, %s)",
+        *(HOSTILE, HOSTILE, HOSTILE, json.dumps({HOSTILE: HOSTILE})),
+    )

@@ -1,0 +1,106 @@
+"""Every page, in light, dark and narrow: no error, no request elsewhere, nothing that shuts people out."""
+
+import pytest
+
+from tests.acceptance.pages.conftest import PICTURES, Site
+from tests.acceptance.pages.scene import HOSTILE, Scene
+from tests.parts.browser import Chromium, Scheme, Sight
+
+PAGES = {
+    "overview": "/",
+    "jobs": "/jobs",
+    "job": "/jobs/{AGAIN}",
+    "job-failed": "/jobs/{FAILED}",
+    "job-result": "/jobs/{RESULT}",
+    "job-hostile": "/jobs/{HOSTILE}",
+    "job-hostile-result": "/jobs/{HOSTILE_RESULT}",
+    "retrigger": "/jobs/{FAILED}/retrigger",
+    "cancel": "/jobs/{RUNNING}/cancel",
+    "call-back": "/jobs/{RESULT}/call-back",
+    "dismiss": "/actions/{FAILED}/dismiss",
+    "retrigger-many": "/jobs:retrigger?id={FAILED}&id={TIMED_OUT}",
+    "cancel-many": "/jobs:cancel?id={RUNNING}",
+    "login": "/login",
+    "process": "/processes/nutrient",
+    "conformance": "/conformance",
+    "queues": "/queues",
+    "workers": "/workers",
+    "inbox": "/inbox",
+    "journal": "/journal",
+    "schedules": "/schedules",
+    "processes": "/processes",
+    "pause": "/queues/shell/pause",
+    "resume": "/queues/stac/resume",
+}
+MISSING = {"missing-page": "/nowhere", "missing-job": "/jobs/01a1ec94-8b08-769c-9bbd-0af522ad58ff"}
+LOOKS: list[tuple[str, Scheme, int]] = [
+    ("light", "light", 1400),
+    ("dark", "dark", 1400),
+    ("narrow", "light", 400),
+]
+
+
+def _checked(sight: Sight, name: str, look: str) -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    sight.page.screenshot(path=PICTURES / f"{name}-{look}.png", full_page=True)
+    assert sight.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+        f"{name} scrolls sideways"
+    )
+    if look != "narrow":
+        assert sight.violations() == [], name
+
+
+@pytest.mark.parametrize(("look", "scheme", "width"), LOOKS)
+def test_every_page_is_sound(
+    chromium: Chromium, site: Site, scene: Scene, look: str, scheme: Scheme, width: int
+) -> None:
+    with chromium.sight(site.origin, scheme, width) as sight:
+        for name, path in PAGES.items():
+            sight.open(path.format(**scene.jobs))
+            _checked(sight, name, look)
+        for name, path in MISSING.items():
+            sight.open(path, status=404)
+            _checked(sight, name, look)
+
+
+@pytest.mark.parametrize(("look", "scheme", "width"), LOOKS)
+def test_every_page_says_what_to_do_where_there_is_nothing_yet(
+    chromium: Chromium, empty: Site, look: str, scheme: Scheme, width: int
+) -> None:
+    with chromium.sight(empty.origin, scheme, width) as sight:
+        for name in ("overview", "jobs", "queues", "workers", "inbox", "journal", "processes"):
+            sight.open(PAGES[name])
+            _checked(sight, f"{name}-empty", look)
+            assert sight.page.locator("main code, main .say, main .btn").count() > 0
+
+
+def test_every_page_is_complete_without_the_script(chromium: Chromium, site: Site, scene: Scene) -> None:
+    with chromium.sight(site.origin, java_script_enabled=False) as sight:
+        for name, path in PAGES.items():
+            page = sight.open(path.format(**scene.jobs))
+            assert page.locator("main h1").inner_text()
+            assert name == "login" or page.locator("header nav a").count() >= 7
+
+
+def test_what_people_write_is_shown_as_text_on_every_page(
+    chromium: Chromium, site: Site, scene: Scene
+) -> None:
+    with chromium.sight(site.origin) as sight:
+        sight.page.on("dialog", lambda dialog: sight.problems.append(f"dialog: {dialog.message}"))
+        shown = []
+        for name, path in PAGES.items():
+            page = sight.open(path.format(**scene.jobs))
+            if HOSTILE in page.locator("main").inner_text():
+                shown.append(name)
+        wanted = [
+            "overview",
+            "jobs",
+            "job-hostile",
+            "job-hostile-result",
+            "queues",
+            "workers",
+            "inbox",
+            "journal",
+            "processes",
+        ]
+        assert [name for name in wanted if name not in shown] == []

@@ -1,0 +1,131 @@
+"""Signalbox while what it stands on goes away."""
+
+import socket
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from switchyard.ledger import migrate
+from switchyard.tokens import hash_of, new_token
+from tests.acceptance.signalbox.test_clients import Served, served
+from tests.deployment.deployment import Deployment
+from tests.parts.database import Database
+from tests.parts.ports import free_port
+from tests.parts.postgres import Server
+from tests.waiting import until
+
+__all__ = ["served"]
+
+
+def get(url: str, path: str, **headers: str) -> int:
+    try:
+        return httpx.get(f"{url}{path}", headers=headers, timeout=20).status_code
+    except httpx.TransportError:
+        return 0
+
+
+def test_a_restart_of_postgres_makes_requests_fail_for_a_while_only(
+    own_postgres: Server, tmp_path: Path
+) -> None:
+    migrate.upgrade(own_postgres.url())
+    port = free_port()
+    settings = {"listen": {"port": port}, "access": {"anonymous": "reader"}, "health": {"port": None}}
+    deployment = Deployment(Database("postgres", own_postgres.url()), tmp_path, {"signalbox": settings})
+    url = f"http://127.0.0.1:{port}"
+    program = deployment.program("signalbox")
+    program.start()
+    try:
+        until(lambda: get(url, "/jobs") == 200, 60)
+        own_postgres.stop()
+        until(lambda: get(url, "/readyz") == 503, 30)
+        assert get(url, "/jobs") == 503
+        assert get(url, "/livez") == 200
+        own_postgres.start()
+        until(lambda: get(url, "/jobs") == 200, 90)
+        assert program.running()
+    finally:
+        deployment.close()
+
+
+def test_a_stop_ends_open_streams_within_the_grace_period(served: Served) -> None:
+    with httpx.stream("GET", f"{served.url}/stream?path=/jobs", headers=served.headers, timeout=30) as stream:
+        lines = stream.iter_lines()
+        assert next(lines).startswith("retry:")
+        began = time.monotonic()
+        assert served.signalbox.stop() == 0
+        assert time.monotonic() - began < 12
+        list(lines)
+
+
+def test_two_instances_answer_the_same_and_one_may_end(served: Served) -> None:
+    other = free_port()
+    served.environ["SWITCHYARD_SIGNALBOX__LISTEN__PORT"] = str(other)
+    second = served.program("signalbox")
+    second.start()
+    url = f"http://127.0.0.1:{other}"
+    until(lambda: get(url, "/readyz") == 200, 60)
+    headers = {**served.headers, "Idempotency-Key": "once"}
+    jobs = {
+        httpx.post(
+            f"{each}/processes/nutrient/execution", json={"inputs": {"scene": "a"}}, headers=headers
+        ).json()["jobID"]
+        for each in (served.url, url)
+    }
+    assert len(jobs) == 1
+    assert served.signalbox.stop() == 0
+    assert get(url, f"/jobs/{jobs.pop()}", **served.headers) == 200
+
+
+RAW = [
+    b"POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /livez HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+    b"GET /livez HTTP/1.1\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(10_000)) + b"\r\n",
+    b"GET /livez HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 1_000_000 + b"\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01",
+    b"GET / HTTP/9.9\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize(
+    "request_", RAW, ids=["smuggling", "two lengths", "10,000 headers", "long header", "TLS", "version"]
+)
+def test_requests_that_are_not_http_affect_nobody_else(served: Served, request_: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as raw:
+        try:
+            raw.sendall(request_)
+            answer = raw.recv(65536)
+        except OSError:
+            answer = b""
+    if request_ is RAW[0]:
+        assert answer.count(b"HTTP/1.1 ") <= 1
+        assert b'"live"' not in answer
+    assert get(served.url, "/livez") == 200
+    assert get(served.url, "/jobs", **served.headers) == 200
+
+
+def test_the_object_store_away_affects_results_only(served: Served) -> None:
+    body = {"inputs": {"scene": "a"}}
+    job = httpx.post(f"{served.url}/processes/nutrient/execution", json=body, headers=served.headers).json()[
+        "jobID"
+    ]
+    served.ledger.event(job, "SUCCESSFUL", 1)
+    (served.folder / "store").write_text("a file where the folder was")
+    answer = httpx.get(f"{served.url}/jobs/{job}/results", headers=served.headers)
+    assert answer.status_code in (200, 404, 503)
+    assert get(served.url, f"/jobs/{job}", **served.headers) == 200
+
+
+def test_a_token_made_by_the_command_works_until_it_is_revoked(served: Served) -> None:
+    made = served.run(
+        "switchyard", "token", "add", "ci", "--role", "reader", "-c", served.file
+    ).stdout.strip()
+    assert made.startswith("sb_")
+    headers = {"Authorization": f"Bearer {made}"}
+    assert get(served.url, "/jobs", **headers) == 200
+    assert "ci" in served.run("switchyard", "token", "list", "-c", served.file).stdout
+    done = served.run("switchyard", "token", "revoke", "ci", "--reason", "left", "-c", served.file)
+    assert done.returncode == 0, done.stderr
+    assert get(served.url, "/jobs", **headers) == 401
+    assert hash_of(made) != hash_of(new_token())

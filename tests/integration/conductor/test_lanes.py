@@ -1,0 +1,114 @@
+"""Workers of names with lanes and limits: what is in flight, who wakes whom, and what a breaker slows."""
+
+import asyncio
+import time
+from collections import Counter
+from uuid import UUID
+
+import pytest
+
+from switchyard.handlers import Outcome, Retry, Success, Work
+from tests.integration.conductor.yard import NAME, Script, Yard
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.database
+
+SUBMIT = """insert into switchyard.action (action_name, lane) select %s, %s from generate_series(1, %s)
+  returning action_uuid"""
+
+
+def submit(yard: Yard, lane: str, count: int = 1) -> list[UUID]:
+    return [row[0] for row in yard.database.execute(SUBMIT, NAME, lane, count)]
+
+
+class Counting(Script):
+    """Counts what is in flight by lane, over all workers that share it."""
+
+    def __init__(self, lanes: dict[UUID, str], seconds: float = 0.02) -> None:
+        super().__init__()
+        self._lanes = lanes
+        self._seconds = seconds
+        self.now: Counter[str] = Counter()
+        self.most: Counter[str] = Counter()
+        self.most_at_once = 0
+
+    async def dispatch(self, work: Work, /) -> Outcome:
+        lane = self._lanes[work.uuid]
+        self.now[lane] += 1
+        self.most[lane] = max(self.most[lane], self.now[lane])
+        self.most_at_once = max(self.most_at_once, self.now.total())
+        try:
+            await asyncio.sleep(self._seconds)  # the work
+            return await super().dispatch(work)
+        finally:
+            self.now[lane] -= 1
+
+
+async def test_three_workers_never_exceed_the_limits_and_use_them(yard: Yard) -> None:
+    lanes = {uuid: lane for lane in "ABCDE" for uuid in submit(yard, lane, 30)}
+    handler = Counting(lanes)
+    for _ in range(3):
+        yard.start(yard.served(handler, limits={"in_flight": 8, "per_lane": {"in_flight": 3}}))
+    await eventually(lambda: yard.statuses() == {"SUCCESSFUL": 150}, 60)
+    assert handler.most_at_once == 8
+    assert set(handler.most.values()) == {3}
+    assert set(handler.seen.values()) == {1}
+
+
+async def test_noop_batches_drain_within_their_limits(yard: Yard) -> None:
+    for lane in "ABC":
+        submit(yard, lane, 100)
+    await yard.drain(yard.served(limits={"per_lane": {"in_flight": 7}}))
+    assert yard.statuses() == {"SUCCESSFUL": 300}
+
+
+async def test_one_pass_waits_for_the_rate(yard: Yard) -> None:
+    submit(yard, "A", 12)
+    began = time.monotonic()
+    await yard.drain(yard.served(limits={"per_lane": {"rate": "20/s", "burst": 2}}))
+    assert yard.statuses() == {"SUCCESSFUL": 12}
+    assert time.monotonic() - began >= 10 / 20 - 0.05
+
+
+async def test_a_sleeping_worker_is_woken_by_an_empty_lane_that_gets_work(yard: Yard) -> None:
+    handler = Script()
+    yard.start(yard.served(handler, limits={"per_lane": {"in_flight": 1}}), poll="30s")
+    submit(yard, "A")
+    await eventually(lambda: yard.statuses() == {"SUCCESSFUL": 1})
+    await eventually(lambda: yard.armed() == 1)
+    began = time.monotonic()
+    submit(yard, "B")
+    await eventually(lambda: yard.statuses() == {"SUCCESSFUL": 2})
+    assert time.monotonic() - began < 5  # far below the poll
+
+
+async def test_a_slot_that_a_peer_frees_or_loses_is_used_before_the_poll(yard: Yard) -> None:
+    handler = Script()
+    handler.gate.clear()
+    limits = {"per_lane": {"in_flight": 1}}
+    submit(yard, "A", 2)
+    first = yard.start(yard.served(handler, limits=limits), poll="30s")
+    await eventually(lambda: handler.flying == 1)
+    yard.start(yard.served(handler, limits=limits), poll="30s")
+    first.stop()
+    handler.gate.set()
+    began = time.monotonic()
+    await eventually(lambda: yard.statuses() == {"SUCCESSFUL": 2})
+    assert time.monotonic() - began < 10
+
+
+async def test_the_breaker_of_a_lane_slows_that_lane_alone(yard: Yard) -> None:
+    bad = set(submit(yard, "bad", 40))
+    submit(yard, "good", 40)
+    handler = Script(lambda work: Retry("503") if work.uuid in bad else Success())
+    served = yard.served(
+        handler,
+        limits={"per_lane": {"rate": "100/s", "burst": 1}},
+        breaker={"scope": "lane", "patterns": [{"error": "503"}], "recover_by": 1.01},
+        retry={"attempts": 100},
+    )
+    yard.start(served)
+    await eventually(lambda: yard.statuses().get("SUCCESSFUL") == 40, 60)
+    [(factor,)] = yard.database.execute("select factor from switchyard.lane where lane = 'bad'")
+    [(untouched,)] = yard.database.execute("select factor from switchyard.lane where lane = 'good'")
+    assert (factor < 0.5, untouched) == (True, 1)

@@ -1,0 +1,280 @@
+"""Lanes: exact limits, fair turns, no slot lost and none idle."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.ledger.flows import Worker, announce, fill, in_flight
+from tests.integration.ledger.ledger import Ledger
+from tests.waiting import until
+
+pytestmark = pytest.mark.database
+
+
+@pytest.fixture
+def workers(ledger: Ledger) -> Iterator[list[Worker]]:
+    """Three sessions."""
+    with ExitStack() as stack:
+        yield [Worker(stack.enter_context(ledger.database.connect())) for _ in range(3)]
+
+
+def test_no_lane_and_no_name_exceeds_what_may_be_in_flight(ledger: Ledger, workers: list[Worker]) -> None:
+    announce(ledger.connection, in_flight=7, lane_in_flight=3)
+    for lane in "ABC":
+        fill(ledger.connection, 10, lane)
+    for worker in workers:
+        worker.claim(5)
+    found = Counter(lane for worker in workers for lane in worker.held.values())
+    assert sum(found.values()) == 7
+    assert max(found.values()) == 3
+    assert in_flight(ledger.connection) == found
+
+
+def test_a_slot_that_came_free_is_used_by_the_next_claim(ledger: Ledger, workers: list[Worker]) -> None:
+    first, second, _ = workers
+    announce(ledger.connection, lane_in_flight=2)
+    fill(ledger.connection, 5, "A")
+    assert first.claim() == ["A", "A"]
+    assert second.claim() == []
+    assert second.limited
+    first.finish(1)
+    assert first.claim() == ["A"]
+    first.finish()
+    assert first.claim(0) == []  # reports only
+    assert second.claim() == ["A", "A"]
+
+
+def test_what_a_dead_session_held_is_claimed_again_within_its_limit(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    first, second, _ = workers
+    announce(ledger.connection, lane_in_flight=2)
+    fill(ledger.connection, 2, "A")
+    assert first.claim() == ["A", "A"]
+    lost = set(first.held)
+    first.connection.close()
+    until(second.claim)
+    assert set(second.held) == lost
+    assert in_flight(ledger.connection) == {"A": 2}
+
+
+def test_what_is_given_back_without_an_outcome_is_claimed_again(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    worker = workers[0]
+    announce(ledger.connection, lane_in_flight=2)
+    fill(ledger.connection, 3, "A")
+    assert worker.claim() == ["A", "A"]
+    given_back = list(worker.held)
+    worker.unlock(given_back)
+    assert worker.claim() == ["A", "A"]
+    assert list(worker.held) == given_back
+
+
+def test_a_new_run_of_what_is_still_in_flight_is_claimed_once_it_is_unlocked(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    worker, other, _ = workers
+    announce(ledger.connection, lane_in_flight=2)
+    fill(ledger.connection, 1, "A")
+    worker.claim()
+    [uuid] = worker.held
+    ledger.connection.execute("select switchyard.cancel(%s, 'ann', 'x')", [uuid])
+    ledger.connection.execute("select switchyard.retrigger(%s, 'ann', 'x')", [uuid])
+    assert other.claim() == []
+    ledger.event(uuid, "SUCCESSFUL", 1, 1)
+    worker.unlock([uuid])
+    worker.claim(0)
+    assert other.claim() == ["A"]
+
+
+def test_a_lane_with_one_action_has_its_turn_behind_thousands_of_another(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    worker = workers[0]
+    announce(ledger.connection)
+    fill(ledger.connection, 6000, "A")  # more than are read one by one
+    assert worker.claim(20) == ["A"] * 20
+    fill(ledger.connection, 1, "B")
+    assert "B" in worker.claim(20)
+
+
+def test_weights_decide_how_often_a_lane_has_its_turn(ledger: Ledger, workers: list[Worker]) -> None:
+    worker = workers[0]
+    announce(ledger.connection, weights={"B": 3})
+    for lane in "AB":
+        fill(ledger.connection, 600, lane)
+    taken: Counter[str] = Counter()
+    for _ in range(80):
+        taken.update(worker.claim(10))
+        worker.finish()
+    assert taken["B"] / taken["A"] == pytest.approx(3, rel=0.05)
+
+
+def test_lanes_that_are_full_do_not_delay_others_and_no_slot_is_idle(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    announce(ledger.connection, in_flight=10, lane_in_flight=4)
+    fill(ledger.connection, 50, "A")
+    fill(ledger.connection, 2, "B")
+    fill(ledger.connection, 50, "C")
+    lanes = Counter(workers[0].claim(100))
+    assert lanes == {"A": 4, "B": 2, "C": 4}
+
+
+def test_a_rate_holds_back_and_says_when_to_look_again(ledger: Ledger, workers: list[Worker]) -> None:
+    worker = workers[0]
+    announce(ledger.connection, lane_rate=5, lane_burst=2)
+    fill(ledger.connection, 10, "A")
+    fill(ledger.connection, 1, "B")
+    assert sorted(worker.claim()) == ["A", "A", "B"]
+    worker.finish()
+    assert worker.claim() == []
+    assert worker.held_back
+    assert worker.due_in is not None
+    assert 0 < worker.due_in <= 0.2
+    until(lambda: worker.claim() == ["A"])
+
+
+def test_the_rate_of_the_name_is_shared_by_all_sessions(ledger: Ledger, workers: list[Worker]) -> None:
+    announce(ledger.connection, rate=0.01, burst=3)
+    fill(ledger.connection, 10, None)
+    assert sum(len(worker.claim()) for worker in workers) == 3
+
+
+def test_within_a_lane_priority_goes_first_then_age(ledger: Ledger, workers: list[Worker]) -> None:
+    worker = workers[0]
+    announce(ledger.connection, lane_in_flight=5)
+    old = ledger.submit("hook", lane="A")
+    ledger.submit("hook", lane="A")
+    urgent = ledger.submit("hook", lane="A", priority=1)
+    worker.claim(1)
+    assert list(worker.held) == [urgent]
+    more = ledger.submit("hook", lane="A", priority=2)
+    worker.claim(2)
+    assert list(worker.held) == [urgent, more, old]
+
+
+def test_late_commits_retriggers_and_due_backoffs_behind_the_position_are_found(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    worker = workers[0]
+    announce(ledger.connection, lane_in_flight=50)
+    with ledger.database.connect(autocommit=False) as late:
+        [(missed,)] = late.execute("select switchyard.submit('hook', lane => 'A')").fetchall()
+        fill(ledger.connection, 10, "A")
+        worker.claim(5)
+        failed, backed_off = list(worker.held)[:2]
+        worker.finish(1, "FAILED")
+        worker.finish(1, "BACKOFF", retry=0.05)
+        worker.claim(2)
+        late.commit()
+    ledger.connection.execute("select switchyard.retrigger(%s, 'ann', 'x')", [failed])
+    until(lambda: worker.claim(3) and {missed, failed, backed_off} <= set(worker.held))
+    worker.claim(50)
+    assert len(worker.held) == 11
+
+
+def test_the_breaker_of_a_lane_lowers_its_limits_alone(ledger: Ledger, workers: list[Worker]) -> None:
+    worker = workers[0]
+    announce(ledger.connection, lane_in_flight=4)
+    for lane in "AB":
+        fill(ledger.connection, 20, lane)
+    worker.claim(2)
+    worker.finish()
+    assert Counter(worker.claim(20, slowed={"A": 0.5})) == {"A": 2, "B": 4}
+    worker.finish()
+    assert Counter(worker.claim(20, slowed={"A": 0.0001})) == {"A": 1, "B": 4}
+    worker.finish()
+    assert Counter(worker.claim(20, slowed={"A": 1e9})) == {"A": 4, "B": 4}
+
+
+def test_executions_at_the_backend_count_until_they_end(ledger: Ledger, workers: list[Worker]) -> None:
+    worker = Worker(workers[0].connection, "argo/ndvi")
+    connection = ledger.connection
+    announce(connection, "argo")
+    connection.execute(
+        """select switchyard.announce_flows('[{"flow": "argo/ndvi", "action_name": "argo", "workflow": "ndvi",
+          "running": 3, "lane_running": 2}]')"""
+    )
+    for lane in "AABBBC":
+        ledger.submit("argo", workflow="ndvi", lane=lane)
+    ledger.submit("argo", workflow="other")
+    assert len(worker.claim()) == 3
+    ids = list(worker.held)
+    worker.finish(status="QUEUED")
+    assert worker.claim() == []
+    ledger.event(ids[0], "SUCCESSFUL")
+    until(lambda: len(worker.claim()) == 1)
+    assert Worker(workers[1].connection, "argo").claim() == [""]
+
+
+def test_actions_that_were_there_before_the_limits_come_under_them(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    fill(ledger.connection, 5, "A")
+    [(held,)] = ledger.connection.execute("select uuids from switchyard.claim('hook', 1)").fetchall()
+    announce(ledger.connection, lane_in_flight=2)
+    assert workers[0].claim() == ["A", "A"]
+    assert not set(held) & set(workers[0].held)
+    assert ledger.claim(5, "hook", held) == []
+
+
+def test_without_the_limits_the_actions_are_claimed_as_before(ledger: Ledger, workers: list[Worker]) -> None:
+    announce(ledger.connection, lane_in_flight=1)
+    fill(ledger.connection, 3, "A")
+    workers[0].claim()
+    workers[0].finish()
+    assert ledger.claim(5, "hook") == []
+    ledger.connection.execute("select switchyard.withdraw_flows('{}')")
+    assert len(ledger.claim(5, "hook")) == 2
+    assert ledger.connection.execute("select count(*) from switchyard.lane").fetchall() == [(0,)]
+
+
+def test_the_lane_is_found_in_the_parameters_however_it_is_submitted(ledger: Ledger) -> None:
+    announce(ledger.connection, lane_path="$.order.customer")
+    submitted = [
+        ledger.submit("hook", parameters='{"order": {"customer": "acme"}}', idempotency_key="1"),
+        ledger.submit("hook", parameters='{"order": {"customer": 17}}'),
+        ledger.submit("hook", parameters='{"order": {"customer": "acme"}}', lane="given"),
+        ledger.submit("hook", parameters="{}"),
+    ]
+    again = ledger.submit("hook", parameters='{"order": {"customer": "acme"}}', idempotency_key="1")
+    assert again == submitted[0]
+    rows = ledger.connection.execute(
+        "select a.lane, y.lane from switchyard.action a join switchyard.yard y using (action_uuid) order by action_uuid"
+    ).fetchall()
+    assert rows == [("acme", "acme"), ("17", "17"), ("given", "given"), (None, "")]
+
+
+@pytest.mark.parametrize(
+    "customer", ['{"a": 1}', "[1]", '""', f'"{"x" * 201}"'], ids=["object", "array", "empty", "long"]
+)
+def test_a_path_that_finds_no_lane_refuses_the_submission(ledger: Ledger, customer: str) -> None:
+    announce(ledger.connection, lane_path="$.customer")
+    with pytest.raises(psycopg.Error, match="lane"):
+        ledger.submit("hook", parameters=f'{{"customer": {customer}}}')
+    assert ledger.connection.execute("select count(*) from switchyard.action").fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"in_flight": 0}, {"lane_in_flight": -1}, {"rate": 0, "burst": 1}, {"rate": 1}, {"lane_running": 0}],
+    ids=str,
+)
+def test_a_limit_that_allows_nothing_is_refused(ledger: Ledger, limits: dict[str, Any]) -> None:
+    with pytest.raises(psycopg.errors.CheckViolation):
+        announce(ledger.connection, **limits)
+
+
+def test_paused_names_are_not_claimed(ledger: Ledger, workers: list[Worker]) -> None:
+    announce(ledger.connection, lane_in_flight=1)
+    fill(ledger.connection, 1, "A")
+    ledger.connection.execute("select switchyard.pause('hook', 'ann', 'x')")
+    assert workers[0].claim() == []
+    ledger.connection.execute("select switchyard.resume('hook', 'ann', 'x')")
+    assert workers[0].claim() == ["A"]

@@ -1,0 +1,69 @@
+"""What the tests of waiting say often."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from tests.parts.database import Database
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+def submit(
+    connection: Connection, after: Sequence[UUID] = (), policy: str | None = None, **more: Any
+) -> UUID:
+    """One action of the name noop, which may wait for others."""
+    values = {"after": list(after), "policy": policy, "workflow": None, "start": None, **more}
+    [(uuid,)] = connection.execute(
+        "select switchyard.submit('noop', workflow => %(workflow)s, start_after => %(start)s,"
+        " after => %(after)s::uuid[], after_policy => %(policy)s)",
+        values,
+    ).fetchall()
+    return uuid  # type: ignore[no-any-return]
+
+
+def end(connection: Connection, *uuids: UUID, status: str = "SUCCESSFUL") -> None:
+    """These actions end, in one statement."""
+    connection.execute(
+        "insert into switchyard.event (action_uuid, status, run, attempt) select t.action_uuid, %s::switchyard.status, t.run, 1"
+        " from switchyard.thread t where t.action_uuid = any (%s)",
+        [status, list(uuids)],
+    )
+
+
+def settle(connection: Connection) -> int:
+    """Settle until nothing changes; how many are busy."""
+    while True:
+        [(settled, busy)] = connection.execute("select * from switchyard.settle_waiting()").fetchall()
+        if not settled:
+            return int(busy)
+
+
+def status(database: Database, uuid: UUID) -> str:
+    [(found,)] = database.execute("select status::text from switchyard.thread where action_uuid = %s", uuid)
+    return str(found)
+
+
+def held(database: Database, uuid: UUID) -> bool:
+    [(found,)] = database.execute(
+        "select coalesce(bool_or(due = 'infinity'), false) from switchyard.yard where action_uuid = %s", uuid
+    )
+    return bool(found)
+
+
+def ready(database: Database, uuid: UUID) -> bool:
+    """Whether a claim would take it."""
+    with database.connect() as worker:
+        [(uuids, *_)] = worker.execute("select uuids from switchyard.claim('noop', 1000)").fetchall()
+    return uuid in uuids
+
+
+def releases(database: Database, uuid: UUID) -> list[dict[str, int]]:
+    """What each release recorded: the runs of those it waited for."""
+    rows = database.execute(
+        "select detail -> 'after' from switchyard.event where action_uuid = %s and source = 'joins' and status = 'INFO' order by event_id",
+        uuid,
+    )
+    return [runs for (runs,) in rows]

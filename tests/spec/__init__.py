@@ -1,0 +1,1 @@
+"""The formal models in spec/, checked by Spin: `make spec`."""
