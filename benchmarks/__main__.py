@@ -33,11 +33,15 @@ BENCHMARKS: list[tuple[str, str, str]] = [
     ("latency", "--rounds 3", "--rounds 1 --count 60"),
     ("takeover", "", "--kills 2"),
     ("ledger.history", "--threads 10000000", "--threads 100000"),
+    ("ledger.pinned", "--seconds 600", "--seconds 20"),
     ("http.conduct", "--rounds 5 --soak 200000", "--rounds 2 --count 1000"),
     ("ledger.bell", "--seconds 5 --rounds 5", "--seconds 2 --rounds 1"),
     ("ledger.bulk", "--rounds 5", "--rounds 1 --actions 50000"),
+    ("ledger.causes", "", "--failures 20000"),
+    ("ledger.why", "", "--open 50000 --simulations 3"),
     ("assessment", "", "--parcels 200000 --no-gpkg"),
     ("completion", "--rounds 3", "--rounds 1 --workflows 400"),
+    ("signalbox", "", "--submissions 400 --watchers 200 --history 20000"),
     ("completion", "--memory 50000", ""),
 ]
 

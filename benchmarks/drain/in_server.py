@@ -1,4 +1,4 @@
-"""One connection that runs a script inside the server when told to: python in_server.py SCRIPT drain URL."""
+"""One connection that runs a script inside the server on request: python in_server.py SCRIPT drain URL."""
 
 import sys
 

@@ -8,7 +8,7 @@ loop makes, signs and posts the same request, as many at once, and reads the ans
 A conductor's action is in flight until its outcome is committed: two durable writes after the answer. The more
 in flight, the less it waits for them; the loop has nothing to wait for and is at its best with fewer. So each is
 measured with several numbers in flight, and the goal is for the best of each.
-`--soak` delivers that many more and tells the conductor's resident memory on the way.
+`--soak` delivers that many more and prints the conductor's resident memory on the way.
 """
 
 import argparse
@@ -165,7 +165,7 @@ def report(in_flight: list[int], found: list[list[Pair]], memory: list[float]) -
     figures.append(Figure("ratio, each at its best", median(best), "x", at_least=0.7))
     figures.append(Figure("resident", memory[-1], "MiB"))
     if len(memory) > 1:
-        # What the first 10,000 leave warm (pools, caches, arenas) is no leak; what grows after them is.
+        # What the first 10,000 leave warm (pools, caches, arenas) is not a leak; growth after them is.
         figures.append(
             Figure("resident, growth after the first 10,000", memory[-1] - memory[1], "MiB", at_most=5)
         )

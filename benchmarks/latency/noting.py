@@ -45,7 +45,7 @@ class Noting:
         return Success()
 
     async def close(self) -> None:
-        """Tell when each came."""
+        """Report when each arrived."""
         self._tell(Path(os.environ[NOTES]))
 
     def _tell(self, file: Path) -> None:

@@ -70,7 +70,7 @@ async def _sleep(url: str, stop: Event, seen: "mp.Queue[tuple[int, int]]") -> No
 
 
 def commits_a_second(postgres: Server, url: str, seconds: int) -> float:
-    """What pgbench says."""
+    """The output of pgbench."""
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
         script.write("select switchyard.submit('noop', '{\"n\": 1}');\n")
         script.flush()
