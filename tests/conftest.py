@@ -24,6 +24,7 @@ from tests.parts.need import obtain, required
 from tests.parts.node import Node
 from tests.parts.pgbouncer import PgBouncer
 from tests.parts.postgres import COMMON, UNSAFE, Existing, Postgres, Server, binaries
+from tests.parts.stac import StacApi
 from tests.parts.versitygw import VersityGateway
 
 # What a program prints is held back where this is not set, as it is not for most users.
@@ -168,6 +169,13 @@ def s3(request: pytest.FixtureRequest) -> Iterator[AwsPart]:
         yield request.getfixturevalue("moto")
         return
     with closing(obtain("versitygw", VersityGateway)) as part:
+        yield part
+
+
+@pytest.fixture(scope="session")
+def stac() -> Iterator[StacApi]:
+    """A STAC API: `.collection()` makes one."""
+    with closing(obtain("A STAC API", StacApi)) as part:
         yield part
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Set
 from pathlib import Path
 
-from tests.parts import clock, elasticmq
+from tests.parts import clock, elasticmq, stac
 from tests.parts.cache import UnavailableError
 from tests.parts.golang import ARGO, ETCD, KUBE_APISERVER, KUSTOMIZE, VERSITYGW
 from tests.parts.need import required
@@ -23,6 +23,7 @@ BUILDERS: dict[str, tuple[Builder, ...]] = {
     "kubernetes": (ETCD.binary, KUBE_APISERVER.binary, ARGO.binary),
     "documents": (KUSTOMIZE.binary,),
     "image": (wheels,),
+    "stac": (stac.environment,),
     "fault_yard": (elasticmq.jars, ETCD.binary, KUBE_APISERVER.binary, ARGO.binary, clock.library),
 }
 

@@ -22,6 +22,7 @@ from switchyard.process import tracing
 _RETRY = frozenset({408, 425, 429})
 _EXISTS = 409
 _GONE = 404
+_BROKEN = 500
 
 
 class StacHandler(DeliveringHandler):
@@ -38,20 +39,26 @@ class StacHandler(DeliveringHandler):
         """Create the item, or update it where it exists."""
         try:
             item = self._items.build(work)
-            create, update = self._requests(work, item)
+            create, update, look = self._requests(work, item)
         except ValueError as refusal:
             return invalid(refusal)
         exchange = await self._send(create)
-        if exchange.answer is not None and exchange.answer.status == _EXISTS:
+        if _status(exchange) == _EXISTS:
             exchange = await self._send(update)
+        elif _status(exchange) == _BROKEN:
+            # pgstac answers a create in a collection that does not exist like that: no retry would help.
+            looked = await self._send(look)
+            exchange = looked if _status(looked) == _GONE else exchange
         return self._drafted(work, exchange, _judged(exchange))
 
-    def _requests(self, work: Work, item: dict[str, Any]) -> tuple[OutgoingRequest, OutgoingRequest]:
+    def _requests(self, work: Work, item: dict[str, Any]) -> tuple[OutgoingRequest, ...]:
+        """To create the item, to update it, and to read its collection."""
         body = _encoded(item, self._action.limits.request_body)
-        items = f"{self._stac.url}/collections/{quote(item['collection'], safe='')}/items"
+        collection = f"{self._stac.url}/collections/{quote(item['collection'], safe='')}"
         return (
-            self._request(work, "POST", items, body),
-            self._request(work, "PUT", f"{items}/{quote(item['id'], safe='')}", body),
+            self._request(work, "POST", f"{collection}/items", body),
+            self._request(work, "PUT", f"{collection}/items/{quote(item['id'], safe='')}", body),
+            self._request(work, "GET", collection, b""),
         )
 
     def _request(self, work: Work, method: str, place: str, body: bytes) -> OutgoingRequest:
@@ -82,6 +89,10 @@ def _encoded(item: dict[str, Any], largest: int) -> bytes:
     if len(body) > largest:
         raise RequestError(f"the item has {len(body)} bytes, at most {largest} go out")
     return body
+
+
+def _status(exchange: Exchange) -> int | None:
+    return None if exchange.answer is None else exchange.answer.status
 
 
 def _judged(exchange: Exchange) -> ResponseOutcome:

@@ -23,7 +23,7 @@ FEATURE = {
 
 
 class StacApi:
-    """The Transaction extension of a STAC API, in memory: a real one needs a database of its own."""
+    """The Transaction extension of a STAC API, in memory: fails as a real one (test_real_api.py) cannot be asked to."""
 
     def __init__(self) -> None:
         self.items: dict[tuple[str, str], Any] = {}
@@ -102,14 +102,6 @@ async def test_created_then_updated(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     record = kept(tmp_path, second)
     assert (record["request"]["method"], record["response"]["status"]) == ("PUT", 200)
     assert record["request"]["headers"]["authorization"] == "[redacted]"
-
-
-async def test_the_same_action_again_changes_nothing(tmp_path: Path) -> None:
-    asked = work({"item": FEATURE})
-    async with running() as api, publishing(api, tmp_path) as made:
-        for _ in range(3):
-            assert isinstance(await made.dispatch(asked), Success)
-    assert len(api.items) == 1
 
 
 async def test_a_collection_that_is_not_there_has_failed(tmp_path: Path) -> None:
