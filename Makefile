@@ -71,6 +71,11 @@ format: setup ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+.PHONY: docs
+docs: setup ## the documentation as a site, build/site/index.html; fails on a broken link
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --clean
+	@echo build/site/index.html
+
 .PHONY: schema
 schema: setup ## write config/schema.json, docs/configuration-reference.md and docs/openapi.json from the models
 	$(BIN)/switchyard schema > config/schema.json
