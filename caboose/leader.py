@@ -4,8 +4,9 @@ The model. The leader holds an advisory lock on the very session that records it
 the session, so whoever has lost it cannot commit: a transaction on a new session finds that this session
 does not lead, and rolls back. No clock is involved. What each failure does. The leader dies: the server
 releases the lock with its connection, and a standby takes it at its next look. It is cut off: the server's
-keepalives end the session. It hangs or is suspended: its heartbeat stops, and whoever marks it lost after
-`workers.lost_after` terminates its sessions; when it wakes up, its next statement fails, and it stands by.
+keepalives end the session. It hangs or is suspended: its heartbeat stops, and after `workers.lost_after` a
+conductor or a caboose that stands by marks it lost and terminates its sessions; when it wakes up, its next
+statement fails, and it stands by.
 What is left. A request to the backend that was on its way when the process was suspended still arrives. It
 is harmless: a delete names the uid that was seen, and what it deletes was archived and recorded.
 """

@@ -1,9 +1,14 @@
-"""Caboose's own row among the workers: registered before it works, closed when it ends."""
+"""Caboose's own row among the workers: registered before it works, closed when it ends.
+
+A caboose that stands by also looks at the heartbeats of the other cabooses: a leader that hangs keeps its
+lock until its sessions are terminated, and there may be no conductor to do that.
+"""
 
 import asyncio
 import json
 import os
 import socket
+from collections.abc import Callable
 from uuid import UUID
 
 from caboose.metrics import CabooseMetrics
@@ -13,6 +18,7 @@ from switchyard.config.config import Config
 from switchyard.errors import SwitchyardError
 from switchyard.process.heartbeat import Heartbeat
 from switchyard.process.log import get_logger
+from switchyard.process.silence import Silence
 
 log = get_logger(__name__)
 
@@ -23,12 +29,21 @@ class Presence:
     name = "presence"
 
     def __init__(
-        self, worker: UUID, queries: Queries, config: Config, metrics: CabooseMetrics, *, serves: list[str]
+        self,
+        worker: UUID,
+        queries: Queries,
+        config: Config,
+        metrics: CabooseMetrics,
+        *,
+        serves: list[str],
+        stands_by: Callable[[], bool] = lambda: False,
     ) -> None:
         self._queries = queries
         self._config = config
         self._metrics = metrics
         self._serves = serves
+        self._stands_by = stands_by
+        self._silence = Silence(config.workers.beat)
         self._heartbeat = Heartbeat(worker, config.workers.beat, queries.run)
         self.lost = asyncio.Event()
 
@@ -52,13 +67,15 @@ class Presence:
         )
 
     async def run_once(self) -> float | None:
-        """One heartbeat."""
+        """One heartbeat; and, while it stands by, a look at those of the others."""
         beat = self._heartbeat
         beat.done, beat.failed = self._metrics.ends_by_success()
         if not await beat.beat():
             log.error("this caboose was marked lost: it starts again under a new id", worker=str(beat.worker))
             self.lost.set()
             return None
+        if self._stands_by():
+            await self._silence.mark_lost(self._queries.run, self._config.workers.lost_after, "caboose")
         return self._config.workers.beat
 
     async def end(self) -> None:

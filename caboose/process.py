@@ -46,7 +46,9 @@ class Caboose:
         leaders = {name: self._recording[each.source.name][1] for each in self._served for name in each.names}
         self._scope = Scope.of(config, sources, shard, leaders)
         self._presence = Presence(
-            self._worker, self._queries("presence"), config, metrics, serves=sorted(sources)
+            *(self._worker, self._queries("presence"), config, metrics),
+            serves=sorted(sources),
+            stands_by=self._stands_by,
         )
         self.on_up: Callable[[], None] = lambda: None
         self._runners: list[Runner] = []
@@ -141,6 +143,10 @@ class Caboose:
         queries = Queries(self._config.database.conninfo(), f"caboose {self._worker} {name}")
         self._all_queries.append(queries)
         return queries
+
+    def _stands_by(self) -> bool:
+        """Whether another caboose leads where this one could."""
+        return not all(leader.leads for _, leader in self._recording.values())
 
     def alive(self) -> bool:
         """Nothing of it has ended or stalled."""

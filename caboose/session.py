@@ -9,7 +9,7 @@ from typing import Any, LiteralString, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection
-from psycopg.rows import AsyncRowFactory, class_row, dict_row
+from psycopg.rows import AsyncRowFactory, class_row, dict_row, tuple_row
 
 from switchyard.errors import ConfigError, DatabaseUnavailable, Transient
 from switchyard.ledger.connect import connect
@@ -62,9 +62,9 @@ class Session:
         """Run a query; its rows as dictionaries."""
         return await self._execute(dict_row, query("caboose", name), values, writes=name in _WRITES)
 
-    async def run(self, statement: LiteralString, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Run a statement of another file; its rows as dictionaries."""
-        return await self._execute(dict_row, statement, values)
+    async def run(self, statement: LiteralString, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Run a statement of another file; its rows as tuples."""
+        return await self._execute(tuple_row, statement, values)
 
     async def _execute(
         self,

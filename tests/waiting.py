@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def until(predicate: Callable[[], T], seconds: float = 10.0, every: float = 0.02) -> T:
+def until(predicate: Callable[[], T], seconds: float = 60.0, every: float = 0.02) -> T:
     """Return the predicate's first true value; fail when it stays false for `seconds`."""
     deadline = time.monotonic() + seconds
     while True:
@@ -19,7 +19,7 @@ def until(predicate: Callable[[], T], seconds: float = 10.0, every: float = 0.02
         time.sleep(every)
 
 
-async def eventually(predicate: Callable[[], T], seconds: float = 10.0, every: float = 0.02) -> T:
+async def eventually(predicate: Callable[[], T], seconds: float = 60.0, every: float = 0.02) -> T:
     """The same, without holding up the event loop."""
     deadline = time.monotonic() + seconds
     while not (value := predicate()):

@@ -2,11 +2,13 @@
 
 own_session.py    the session that the loops share, one at a time
 lost_workers.py   marks workers that stopped their heartbeat, and pauses names that lose too many
-silence.py        how long each worker has been silent while it could have been heard
 clock.py          corrects retries that were recorded while the server's clock was ahead
 partitions.py     makes partitions ahead and drops old ones
 queue_depth.py    depth and age of the queue for the metrics
+causes.py         the causes of the failures in the inbox, for the metrics
 routes.py         announces which action name runs each workflow
 unserved_names.py starts names again whose handler could not start; ends what waits too long under a
                   name that no conductor serves, where that is configured
+settle.py         releases or cancels actions that wait for others
+ticks.py          fires the schedules that are due
 """

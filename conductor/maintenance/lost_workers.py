@@ -5,17 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 from conductor.maintenance.own_session import OwnSession
-from conductor.maintenance.silence import Silence
 from conductor.metrics import ConductorMetrics
 from conductor.session.session import Session
 from switchyard.config.daemons import Workers
 from switchyard.ledger.queries import query
 from switchyard.process.log import get_logger
+from switchyard.process.silence import Lost, Silence
 
 log = get_logger(__name__)
 
-LIVING = query("conductor", "living")
-MARK_LOST = query("conductor", "mark_lost")
 PAUSE_WHERE_LOST = query("conductor", "pause_where_lost")
 FORGET_WORKERS = query("conductor", "forget_workers")
 FORGET_ACTIVITY = query("conductor", "forget_activity")
@@ -44,13 +42,8 @@ class LostWorkers:
 
     async def run_once(self) -> float:
         """Mark, report, pause, sweep."""
-        settings = self._workers
         async with self._own.session() as session:
-            silent = self._silence.look(await session.rows(LIVING), settings.lost_after)
-            lost = []
-            if silent:
-                workers, beats = zip(*silent, strict=True)
-                lost = await session.rows(MARK_LOST, {"workers": list(workers), "beats": list(beats)})
+            lost = await self._silence.mark_lost(session.rows, self._workers.lost_after)
             self._unweighed = self._unweighed or bool(lost)
             paused = await self._pause(session) if self._unweighed else []
             self._unweighed = False
@@ -70,17 +63,8 @@ class LostWorkers:
             await session.rows(FORGET_ACTIVITY)
         self._looks += 1
 
-    def _report(self, lost: list[Any], paused: list[Any]) -> None:
-        for worker, kind, action, host, beat_at, terminated in lost:
-            self._metrics.lost.labels(kind).inc()
-            log.error(
-                "a worker is lost",
-                worker=str(worker),
-                kind=kind,
-                action=action,
-                host=host,
-                last_beat=str(beat_at),
-                backend_ended=terminated,
-            )
+    def _report(self, lost: list[Lost], paused: list[Any]) -> None:
+        for worker in lost:
+            self._metrics.lost.labels(worker.kind).inc()
         for action, count, started in paused:
             log.error("too many workers were lost: paused", action=action, lost=count, started=started)

@@ -9,6 +9,7 @@ Around that path:
     log.py, sink.py, redact.py   log lines: ids on each, no secrets, and never a wait for their reader
     bounded/, evaluate.py        processes with limits for expressions and documents that strangers wrote
     heartbeat.py                 the row of a worker: heartbeats, marked lost, closed
+    silence.py                   whose heartbeat stopped, and marking it lost
     deadline.py                  one timer for many equal time limits
     linux.py                     end with the parent, adopt orphans, list children
 """

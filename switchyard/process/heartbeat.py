@@ -1,6 +1,6 @@
 """A worker's row in the ledger: it beats while the worker lives and is closed when it ends.
 
-A row without a heartbeat for `workers.lost_after` is marked lost by any conductor, and its connections are
+A row without a heartbeat for `workers.lost_after` is marked lost (silence.py), and its connections are
 terminated. One rule for all programs: a worker whose row was marked lost drops what it holds, because
 another may have its work already, and registers again under a new id.
 """

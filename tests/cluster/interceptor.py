@@ -75,7 +75,7 @@ class Interceptor:
 
     def __enter__(self) -> "Interceptor":
         self._thread.start()
-        assert self._started.wait(10)
+        assert self._started.wait(60)
         return self
 
     def __exit__(self, *_: object) -> None:

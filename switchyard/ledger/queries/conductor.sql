@@ -122,13 +122,6 @@ select c.trend, count(*) from switchyard.cause c group by c.trend;
 -- forget_activity: what is older than a day
 delete from switchyard.activity where minute < clock_timestamp() - interval '1 day';
 
--- living: the workers that should beat, with their last beats
-select worker_id, kind, beat_at from switchyard.worker where ended_at is null and lost_at is null;
-
--- mark_lost: workers that have not beaten since those times; their connections are ended
-select worker_id, kind, action_name, host, beat_at, terminated
-from switchyard.mark_lost(%(workers)s::uuid[], %(beats)s::timestamptz[]);
-
 -- pause_where_lost: pause the names that lose too many of their workers
 select action_name, lost, started
 from switchyard.pause_where_lost(%(ratio)s::double precision, %(least)s, make_interval(secs => %(within)s));

@@ -17,3 +17,10 @@ select worker_id from beaten;
 update switchyard.worker
 set ended_at = clock_timestamp(), beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s
 where worker_id = %(worker)s and ended_at is null and lost_at is null;
+
+-- living: the workers that should beat, with their last beats
+select worker_id, kind, beat_at from switchyard.worker where ended_at is null and lost_at is null;
+
+-- mark_lost: workers that have not beaten since those times; their connections are ended
+select worker_id, kind, action_name, host, beat_at, terminated
+from switchyard.mark_lost(%(workers)s::uuid[], %(beats)s::timestamptz[]);

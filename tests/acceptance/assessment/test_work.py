@@ -53,7 +53,7 @@ def test_jobs_of_every_form_are_assessed(station: Station, region: Path) -> None
         end = station.end(bad)
         assert (end["status"], end["fatal"]) == ("FAILED", True)
     worker.terminate()
-    assert worker.process.wait(30) == 0
+    assert worker.process.wait(60) == 0
     assert station.empty()
 
 

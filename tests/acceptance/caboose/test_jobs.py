@@ -146,7 +146,7 @@ class Crew:
         for worker in self._workers:
             until(partial(self._healthy, worker), 30)
             worker.terminate()
-            assert worker.process.wait(30) == 0
+            assert worker.process.wait(60) == 0
         until(lambda: self._station.caboose.get("/readyz")[0] == 200, 30)
         assert self._station.caboose.stop() == 0
         assert self._conductor.stop() == 0

@@ -57,7 +57,7 @@ def test_the_line_under_kills_starts_nothing_twice_and_loses_nothing(
             victim.kill()
             victim.start()
         until(lambda: _open(station) == 0 and _ended(station) == 4 * COUNT + 5, 120)
-        until(lambda: station.executions() == [], 20)
+        until(lambda: station.executions() == [])
     finally:
         conductor.kill()
     _check(station, Counter(starts.read_text().split("\n")[:-1]), lost)

@@ -34,7 +34,7 @@ def test_from_hand_over_to_callback_and_a_clean_stop(stations: Stations) -> None
     good, bad = station.submit("work", n=7), station.submit("work", n=8, code=65)
     station.hand_over(good, bad)
     until(lambda: station.ledger.statuses(good, bad) == ["SUCCESSFUL", "FAILED"], 30)
-    until(lambda: station.executions() == [], 10)
+    until(lambda: station.executions() == [])
     assert _callbacks(station) == [(str(good), 7), (str(bad), 8)]
     assert station.caboose.get("/livez")[0] == 200
     metrics = station.caboose.get("/metrics")[1]
@@ -61,7 +61,7 @@ def test_killed_at_random_it_loses_nothing_and_doubles_nothing(stations: Station
             station.caboose.kill()
             station.caboose.start()
     until(lambda: set(station.ledger.statuses(*uuids)) == {"SUCCESSFUL"}, 60)
-    until(lambda: station.executions() == [], 20)
+    until(lambda: station.executions() == [])
     assert sorted(n for _, n in _callbacks(station)) == list(range(40))
     (ends,) = station.database.execute(
         "select count(*) filter (where not ignored), count(*) from switchyard.event where status = 'SUCCESSFUL'"
@@ -107,7 +107,7 @@ def test_two_cabooses_share_the_work(stations: Stations) -> None:
     uuids = [station.submit("work", n=n) for n in range(10)]
     station.hand_over(*uuids)
     until(lambda: set(station.ledger.statuses(*uuids)) == {"SUCCESSFUL"}, 30)
-    until(lambda: station.executions() == [], 10)
+    until(lambda: station.executions() == [])
     assert len(_callbacks(station)) == 10
     assert [share.stop() for share in shares] == [0, 0]
 

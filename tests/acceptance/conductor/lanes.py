@@ -76,7 +76,7 @@ def lanes(seconds: float) -> Iterator[Lanes]:
 
     thread = threading.Thread(target=lambda: asyncio.run(run()), daemon=True)
     thread.start()
-    assert ready.wait(10)
+    assert ready.wait(60)
     try:
         yield made
     finally:

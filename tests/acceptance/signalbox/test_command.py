@@ -17,7 +17,7 @@ def test_it_serves_until_sigterm(database: Database, tmp_path: Path) -> None:
     program = deployment.program("signalbox")
     program.start()
     try:
-        until(lambda: _answers(port), 20)
+        until(lambda: _answers(port))
         page = httpx.get(f"http://127.0.0.1:{port}/jobs", headers={"Accept": "text/html"})
         assert "No jobs yet" in page.text
         assert page.headers["content-security-policy"].startswith("default-src 'none'")

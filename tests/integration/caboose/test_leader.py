@@ -1,13 +1,15 @@
 """Leader election: one works, one stands by and takes over, and whoever was deposed cannot write."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from caboose.isolate import NotLeader
 from caboose.leader import Leader
+from caboose.presence import Presence
 from caboose.queries import Queries
 from switchyard.errors import DatabaseUnavailable
 from tests.integration.caboose.conftest import FLOWS, Worlds
@@ -25,6 +27,15 @@ async def pair(database: Database) -> AsyncIterator[tuple[Leader, Leader]]:
         await each.close()
 
 
+async def _leads(candidate: Leader, meanwhile: Callable[[], Awaitable[object]] | None = None) -> None:
+    """Wait until it leads: the server releases the other's lock some time after the connection was closed."""
+    async with asyncio.timeout(60):
+        while not await candidate.look():
+            await asyncio.sleep(0.05)
+            if meanwhile is not None:
+                await meanwhile()
+
+
 def terminate(database: Database, name: str) -> None:
     database.execute(
         "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = %s", name
@@ -38,7 +49,7 @@ async def test_of_two_only_one_leads_and_the_other_follows_when_it_ends(pair: tu
     assert await first.look(), "and goes on leading"
     await first._queries.close()
     assert not first.leads
-    assert await second.look()
+    await _leads(second)
     assert not await first.look()
 
 
@@ -64,6 +75,32 @@ async def test_a_leader_whose_session_was_terminated_stands_by(
     assert not await first.look()
 
 
+async def test_a_leader_that_hangs_is_replaced_although_no_conductor_runs(
+    worlds: Worlds, database: Database
+) -> None:
+    world = await worlds(FLOWS, workers={"beat": "50ms", "lost_after": "200ms"})
+    hung, ours = uuid4(), uuid4()
+    database.execute(
+        "insert into switchyard.worker (worker_id, kind, host) values (%s, 'caboose', 'a'), (gen_random_uuid(), 'conductor', 'a')",
+        hung,
+    )
+    one, two = (Queries(database.url, f"caboose {worker} complete") for worker in (hung, ours))
+    leader, standby = Leader(one, NAME), Leader(two, NAME)
+    presence = Presence(
+        *(ours, world.queries, world.config, world.services.metrics),
+        serves=["run"],
+        stands_by=lambda: not standby.leads,
+    )
+    await presence.register()
+    assert await leader.look()
+    await _leads(standby, presence.run_once)
+    lost = database.execute("select kind from switchyard.worker where lost_at is not null")
+    assert lost == [("caboose",)], "the standby lives, and conductors are for other conductors to mark"
+    assert [row[0] for row in world.inbox("lost_worker")] == [str(hung)]
+    for each in (one, two):
+        await each.close()
+
+
 async def test_a_stream_ends_with_the_leadership_and_begins_anew_with_it(
     database: Database, pair: tuple[Leader, Leader]
 ) -> None:
@@ -82,7 +119,7 @@ async def test_a_stream_ends_with_the_leadership_and_begins_anew_with_it(
     await asyncio.sleep(0)
     assert streams == 0, "a standby observes nothing"
     assert await first.look()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         assert await waiting == 1
         waiting = asyncio.ensure_future(anext(given))
         terminate(database, "candidate 0")
@@ -147,6 +184,7 @@ async def test_a_standby_leaves_everything_to_the_leader(worlds: Worlds, databas
     assert path.exists()
     assert world.thread(uuid)["status"] == "QUEUED"
     await other.close()
+    await _leads(world.leader)
     await world.tell(*())
     assert world.thread(uuid)["status"] == "SUCCESSFUL"
 

@@ -133,7 +133,7 @@ async def test_a_cancel_is_received_and_a_lost_connection_is_reported(world: Wor
     listening = (
         "select pid from pg_stat_activity where application_name = 'caboose listen' and query like 'listen%%'"
     )
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await asyncio.to_thread(until, lambda: world.database.execute(listening), 20)
         rung.clear()
         uuid = world.queued(world.submit())

@@ -65,7 +65,7 @@ async def test_one_under_somebodys_transaction_does_not_hold_up_its_batch(yard: 
     with yard.database.connect(autocommit=False) as blocker:
         blocker.execute("select 1 from switchyard.thread where action_uuid = %s for update", (stuck,))
         yard.start(yard.served(handler))
-        await eventually(lambda: ended_once(yard, others), 20)
+        await eventually(lambda: ended_once(yard, others))
         assert yard.events(stuck) == []
     await eventually(lambda: ended_once(yard, [stuck]))
     assert handler.sizes == [8]

@@ -141,7 +141,7 @@ async def test_a_full_lock_table_is_survived(own_postgres: Server, caplog: pytes
     hog.execute("select pg_advisory_unlock(n) from generate_series(1, 300) as n")
     handler = Script()
     yard.start(yard.served(handler, concurrency=400))
-    await eventually(lambda: "out of shared memory" in caplog.text, 20)
+    await eventually(lambda: "out of shared memory" in caplog.text)
     assert not handler.works
     hog.close()
 
@@ -191,7 +191,7 @@ async def test_what_cannot_be_recorded_in_any_form_is_not_done_again(yard: Yard)
     handler = Script()
     yard.start(yard.served(handler, concurrency=8))
     await eventually(lambda: ended_once(yard, good))
-    await eventually(lambda: yard.database.execute("select last_value > 8 from refused") == [(True,)], 20)
+    await eventually(lambda: yard.database.execute("select last_value > 8 from refused") == [(True,)])
     assert (handler.seen[bad], yard.ledger.locks(), yard.events(bad)) == (1, 1, [])
     yard.database.execute("drop trigger a_refuses on switchyard.event")
     await eventually(lambda: ended_once(yard, [bad]))
@@ -207,10 +207,10 @@ async def test_a_thread_under_somebodys_transaction_holds_up_itself_alone(yard: 
     with yard.database.connect(autocommit=False) as blocker:
         blocker.execute("select 1 from switchyard.thread where action_uuid = %s for update", (stuck,))
         handler.gate.set()
-        await eventually(lambda: ended_once(yard, others), 20)
+        await eventually(lambda: ended_once(yard, others))
         assert yard.events(stuck) == []
         more = yard.submit(3)
-        await eventually(lambda: ended_once(yard, more), 20)  # and the worker goes on
+        await eventually(lambda: ended_once(yard, more))  # and the worker goes on
     await eventually(lambda: ended_once(yard, [stuck]))
 
 

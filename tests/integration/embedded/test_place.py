@@ -132,7 +132,7 @@ def test_a_missing_permission_is_explained(place: Path, outsider: dict[str, Any]
         state, said = user.says()
         assert state == "error"
         assert "a permission is missing" in said
-        assert user.process.wait(30) == Exit.CONFIG
+        assert user.process.wait(60) == Exit.CONFIG
     place.chmod(0o700)
 
 

@@ -19,7 +19,7 @@ def regions(frame: bytes) -> Any:
 
 
 async def next_of(stream: AsyncIterator[bytes]) -> bytes:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         return await anext(stream)
 
 

@@ -57,7 +57,7 @@ def test_a_mark_before_an_end_makes_the_end_notify(database: Database) -> None:
                 assert not ending.done()
             settles.commit()
             ending.result(30)
-        assert [notice.channel for notice in hears.notifies(timeout=10, stop_after=1)] == [channel]
+        assert [notice.channel for notice in hears.notifies(timeout=60, stop_after=1)] == [channel]
         settle(connection)
     assert ready(database, waiter)
 

@@ -147,6 +147,7 @@ def test_every_line_of_the_isolation_page_names_a_test() -> None:
 def test_the_log_lines_on_the_page_of_conductor_are_logged() -> None:
     section = (ROOT / "docs" / "conductor.md").read_text().split("| log line | meaning |")[1].split("\n\n")[0]
     quoted = re.findall(r"^\| `([^`…]+)", section, re.MULTILINE)
-    code = "".join(file.read_text() for file in (ROOT / "conductor").rglob("*.py"))
+    folders = (ROOT / "conductor", ROOT / "switchyard" / "process")
+    code = "".join(file.read_text() for folder in folders for file in folder.rglob("*.py"))
     assert len(quoted) > 5
     assert [line for line in quoted if f'"{line}' not in code] == []

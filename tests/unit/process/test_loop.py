@@ -62,7 +62,7 @@ async def test_a_wake_during_the_step_is_not_lost() -> None:
         runner.wake()
 
     script = Script(woken)
-    await asyncio.wait_for(script.runner.run(), 10)
+    await asyncio.wait_for(script.runner.run(), 60)
     assert len(script.times) == 2
 
 

@@ -36,7 +36,7 @@ def test_a_hung_job_is_told_and_goes_to_another_worker(station: Station) -> None
     uuid = station.send(do="hang", seconds=60)
     hung = station.spawn(HEARTBEAT_TIMEOUT="1.5")
     until(lambda: station.statuses(uuid) == ["RUNNING"], 30)
-    until(lambda: hung.health()[0] == 503, 20)
+    until(lambda: hung.health()[0] == 503)
     body = hung.health()[1]
     assert (body["status"], body["service"]) == ("unavailable", SERVICE)
     assert body["reason"].startswith("heartbeat_stale (")
@@ -57,12 +57,12 @@ def test_a_missing_queue_is_503_until_seen_and_then_78(station: Station) -> None
 
     until(unavailable, 30)
     assert answers[-1][1] == {"status": "unavailable", "service": SERVICE, "reason": "status=-1"}
-    assert worker.process.wait(10) == 78
+    assert worker.process.wait(60) == 78
 
 
 def test_a_status_queue_that_somebody_named_has_to_be_there(station: Station) -> None:
     worker = station.spawn(SQS_STATUS_QUEUE_NAME="nobody-made-this", FATAL_HOLD_SECONDS="0")
-    assert worker.process.wait(30) == 78
+    assert worker.process.wait(60) == 78
 
 
 def test_the_seeds_environment_is_enough(station: Station) -> None:
@@ -81,7 +81,7 @@ def test_a_queue_that_does_not_answer_is_waited_for(station: Station) -> None:
     assert worker.health()[0] == 200
     assert worker.health("/readyz")[1]["checks"] == {"running": True, "heartbeat": True, "queue": False}
     worker.terminate()
-    assert worker.process.wait(20) == 0
+    assert worker.process.wait(60) == 0
 
 
 def test_the_health_process_does_not_outlive_a_killed_worker(station: Station) -> None:
@@ -95,7 +95,7 @@ def test_the_health_process_does_not_outlive_a_killed_worker(station: Station) -
 
 def test_wrong_settings_are_told_at_once(station: Station) -> None:
     worker = station.spawn(SQS_WAIT_TIME_SECONDS="21", MAX_ATTEMPTS="many")
-    assert worker.process.wait(30) != 0
+    assert worker.process.wait(60) != 0
     said = worker.log.read_text()
     assert "SQS_WAIT_TIME_SECONDS='21' is not a whole number from 0 to 20" in said
     assert "MAX_ATTEMPTS='many'" in said

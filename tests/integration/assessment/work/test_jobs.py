@@ -40,7 +40,7 @@ def test_every_kind_of_end_and_what_is_said_of_it(station: Station) -> None:
     assert json.loads(next_job["Body"])["action_uuid"] == good
 
     worker.terminate()
-    assert worker.process.wait(20) == 0
+    assert worker.process.wait(60) == 0
     station.hear()
     own = [m for m in station.heard if "event" in m]
     assert [m["event"] for m in own if m["event"] != "beat"] == ["started", "ended"]
@@ -84,7 +84,7 @@ def test_a_job_that_kills_its_worker_ends_instead_of_looping(station: Station) -
     uuid = station.send(do="crash")
     for _ in range(2):
         worker = station.spawn(MAX_ATTEMPTS="2")
-        assert worker.process.wait(30) < 0
+        assert worker.process.wait(60) < 0
     station.spawn(MAX_ATTEMPTS="2")
     end = station.end(uuid)
     assert end["fatal"]

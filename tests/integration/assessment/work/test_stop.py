@@ -12,7 +12,7 @@ def test_sigterm_saves_and_gives_the_message_back_at_once(station: Station) -> N
     worker = station.spawn(SQS_VISIBILITY_TIMEOUT="600")
     until(lambda: station.statuses(uuid), 30)
     worker.terminate()
-    assert worker.process.wait(30) == 0
+    assert worker.process.wait(60) == 0
     received = station.sqs.receive_message(QueueUrl=station.queue, WaitTimeSeconds=1)
     assert len(received["Messages"]) == 1
     assert station.statuses(uuid)[-1] == "BACKOFF"
@@ -24,7 +24,7 @@ def test_sigterm_lets_a_job_finish_that_can(station: Station) -> None:
     worker = station.spawn(SQS_VISIBILITY_TIMEOUT="600")
     until(lambda: station.statuses(uuid), 30)
     worker.terminate()
-    assert worker.process.wait(30) == 0
+    assert worker.process.wait(60) == 0
     assert station.end(uuid)["status"] == "SUCCESSFUL"
     assert station.empty()
 
@@ -34,7 +34,7 @@ def test_a_job_that_comes_to_no_step_is_given_back_when_the_grace_ends(station: 
     worker = station.spawn(SQS_VISIBILITY_TIMEOUT="600", SHUTDOWN_GRACE_SECONDS="4")
     until(lambda: station.statuses(uuid), 30)
     worker.terminate()
-    assert worker.process.wait(30) == 0
+    assert worker.process.wait(60) == 0
     assert station.sqs.receive_message(QueueUrl=station.queue, WaitTimeSeconds=1)["Messages"]
     assert station.statuses(uuid) == ["RUNNING", "BACKOFF"]
     assert b'"attempts": 0' in station.store.get(f"{station.home(uuid)}/attempts.json")
@@ -49,7 +49,7 @@ def test_the_second_signal_ends_it_at_once(station: Station) -> None:
         worker.terminate()  # two signals at the same instant are one, so more than two may be needed
         return worker.process.poll() is not None
 
-    until(ended, 10)
+    until(ended)
     assert worker.process.returncode == -15
 
 

@@ -153,7 +153,7 @@ def waiting(aws: AwsPart) -> tuple[str, str]:
     wait = json.loads(json.dumps(WAIT))
     wait["States"]["W"]["Parameters"]["QueueUrl"] = queue
     started = aws.sfn().start_execution(stateMachineArn=machine(aws, wait), input="{}")
-    received = until(lambda: aws.sqs().receive_message(QueueUrl=queue).get("Messages"), 20)
+    received = until(lambda: aws.sqs().receive_message(QueueUrl=queue).get("Messages"))
     return started["executionArn"], json.loads(received[0]["Body"])["token"]
 
 
@@ -161,11 +161,11 @@ async def test_a_waiting_task_gets_its_output(aws: AwsPart, tmp_path: Path) -> N
     arn, token = waiting(aws)
     outcome = await answered(aws, tmp_path, {"token": token, "output": {"n": 7}})
     assert isinstance(outcome, Success)
-    until(lambda: aws.sfn().describe_execution(executionArn=arn)["status"] == "SUCCEEDED", 20)
+    until(lambda: aws.sfn().describe_execution(executionArn=arn)["status"] == "SUCCEEDED")
     assert json.loads(aws.sfn().describe_execution(executionArn=arn)["output"]) == {"n": 7}
 
 
 async def test_a_waiting_task_is_failed_with_the_error(aws: AwsPart, tmp_path: Path) -> None:
     arn, token = waiting(aws)
     assert isinstance(await answered(aws, tmp_path, {"token": token, "error": "no sites"}), Success)
-    until(lambda: aws.sfn().describe_execution(executionArn=arn)["status"] == "FAILED", 20)
+    until(lambda: aws.sfn().describe_execution(executionArn=arn)["status"] == "FAILED")

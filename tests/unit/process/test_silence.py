@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from conductor.maintenance.silence import Silence
+from switchyard.process.silence import Silence
 
 EARLY = datetime(2026, 1, 1, tzinfo=UTC)
 ONE, TWO = UUID(int=1), UUID(int=2)

@@ -1,0 +1,85 @@
+"""How long each worker has been silent, in time in which it could have been heard, and who is lost.
+
+Measured by this process's monotonic clock, from one successful look at the workers' rows to the next. The
+server's clock is never compared with anything, so a jump of it loses nobody. While the database is away
+nobody can beat and nobody can look, and a paused process does not look either: the next look then counts for
+no more than two regular pauses. So after an outage every worker has nearly all of `lost_after` to beat again.
+
+Conductors look at all workers. A caboose that stands by looks at cabooses, so that a leader that hangs is
+replaced where no conductor runs.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from switchyard.ledger.queries import query
+from switchyard.process.heartbeat import Execute
+from switchyard.process.log import get_logger
+
+log = get_logger(__name__)
+
+LIVING = query("worker", "living")
+MARK_LOST = query("worker", "mark_lost")
+
+Beat = tuple[UUID, str, datetime]
+
+
+class Lost(NamedTuple):
+    """A worker that was marked lost just now."""
+
+    worker: UUID
+    kind: str
+    action_name: str | None
+    host: str
+    beat_at: datetime
+    terminated: bool
+
+
+class Silence:
+    """What one observer knows of the others' heartbeats."""
+
+    def __init__(self, every: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._every = every
+        self._clock = clock
+        self._looked = clock()
+        self._silent: dict[UUID, tuple[datetime, float]] = {}
+
+    async def mark_lost(self, execute: Execute, lost_after: float, kind: str | None = None) -> list[Lost]:
+        """Mark who has been silent for too long, of that kind if one is named; end its connections."""
+        living = [row for row in await execute(LIVING, {}) if kind in (None, row[1])]
+        silent = self.look(living, lost_after)
+        if not silent:
+            return []
+        workers, beats = zip(*silent, strict=True)
+        rows = await execute(MARK_LOST, {"workers": list(workers), "beats": list(beats)})
+        lost = [Lost(*row) for row in rows]
+        for each in lost:
+            log.error(
+                "a worker is lost",
+                worker=str(each.worker),
+                kind=each.kind,
+                action=each.action_name,
+                host=each.host,
+                last_beat=str(each.beat_at),
+                backend_ended=each.terminated,
+            )
+        return lost
+
+    def look(self, living: Iterable[Beat], lost_after: float) -> list[tuple[UUID, datetime]]:
+        """Those that have been silent for too long, each with its last beat."""
+        now = self._clock()
+        passed, self._looked = min(now - self._looked, 2 * self._every), now
+        before, self._silent = self._silent, {}
+        # Cabooses first: assessment workers are heard through them, and not at all where none is there.
+        rows = sorted(living, key=lambda row: row[1] != "caboose")
+        for worker, kind, beat in rows:
+            heard = passed if kind != "assessment" or self._hears(rows, lost_after) else 0.0
+            last, silent = before.get(worker, (None, 0.0))
+            self._silent[worker] = (beat, silent + heard if beat == last else 0.0)
+        return [(worker, beat) for worker, (beat, silent) in self._silent.items() if silent >= lost_after]
+
+    def _hears(self, rows: list[Beat], lost_after: float) -> bool:
+        return any(self._silent[worker][1] < lost_after for worker, kind, _ in rows if kind == "caboose")
