@@ -120,10 +120,11 @@ end
 $$;
 comment on function switchyard.lanes_restart is 'Every lane with ready rows is looked at from its front.';
 
-create or replace function switchyard.lanes_freed(p_state switchyard.flow_state, p_lanes text[]) returns void
+create or replace function switchyard.lanes_freed(p_state switchyard.flow_state, p_flow switchyard.flow, p_lanes text[]) returns void
 language sql volatile as $$
   update switchyard.lane l set seq = p_state.seq + 1, in_flight = l.in_flight - r.less, vtime = greatest(l.vtime, p_state.vnow),
-    state = case when l.state = 'full' then 'ready' else l.state end
+    -- Where executions at the backend count, a lane that waits may wait for this slot.
+    state = case when l.state = 'full' or (l.state = 'waiting' and p_flow.lane_running is not null) then 'ready' else l.state end
   from (
     select n.at, g.less from (select a.lane, count(*)::integer as less from unnest(p_lanes) as a (lane) group by a.lane) as g
     cross join lateral (
@@ -269,7 +270,7 @@ begin
     end if;
   end if;
   if freed_ids <> '{}' then
-    perform switchyard.lanes_freed(st, freed_lanes);
+    perform switchyard.lanes_freed(st, f, freed_lanes);
     st.seq := st.seq + 1;
     st.in_flight := st.in_flight - cardinality(freed_ids);
     update switchyard.yard y set entered = pg_current_xact_id()

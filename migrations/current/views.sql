@@ -39,9 +39,11 @@ comment on view switchyard.fleet is 'The workers of all programs.';
 
 create or replace view switchyard.lanes as
 select f.action_name, f.workflow, nullif(l.lane, '') as lane,
-  (select count(*) from switchyard.yard y where y.action_name = f.action_name and y.flow = f.flow and y.lane = l.lane) as open,
+  coalesce(o.open, 0) as open,
   l.in_flight, coalesce(f.lane_in_flight, f.lane_running) as max_in_flight, f.lane_rate as rate, l.factor as breaker, l.weight,
   l.state,
   l.since as waiting_since, l.next_at
-from switchyard.flow f join switchyard.lane l using (flow);
+from switchyard.flow f join switchyard.lane l using (flow)
+-- Counted once for all lanes: for each by itself, a thousand lanes would read the whole queue a thousand times.
+left join (select y.flow, y.lane, count(*) as open from switchyard.yard y where y.flow is not null group by y.flow, y.lane) as o using (flow, lane);
 comment on view switchyard.lanes is 'The lanes of action names and workflows that have lanes or limits: what is open and in flight, and what holds each back.';

@@ -125,7 +125,7 @@ begin
   return 1 + (
     select count(*) from (
       select from switchyard.yard y
-      where y.action_name = p_action_name and y.flow is null and y.status in ('PENDING', 'BACKOFF') and y.due is null
+      where own.flow is null and y.action_name = p_action_name and y.flow is null and y.status in ('PENDING', 'BACKOFF') and y.due is null
         and (y.priority, y.action_uuid) < (p_priority, p_uuid) and y.lock_id <> all (held)
       order by y.priority, y.action_uuid limit p_most) as ready
   ) + (
@@ -139,6 +139,7 @@ begin
     select count(*) from (
       select from switchyard.yard y
       where y.action_name = p_action_name and y.status in ('PENDING', 'BACKOFF') and y.due <= moment
+        and (y.flow, y.lane) is not distinct from (own.flow, own.lane)
         and (y.priority, y.action_uuid) < (p_priority, p_uuid) and y.lock_id <> all (held) limit p_most) as due);
 end
 $$;
@@ -151,33 +152,41 @@ declare
   f switchyard.flow;
   l switchyard.lane;
   s switchyard.flow_state;
-  docked bigint := 0;
+  docked bigint := 0; -- at the backend and not in flight, of the flow and of the lane
+  lane_docked bigint := 0;
+  least_left integer; -- what the breaker leaves of the lane's slots
   place integer;
   named text := case when y.lane = '' then y.flow else format('lane %s of %s', y.lane, y.flow) end;
 begin
   select * into f from switchyard.flow x where x.flow = y.flow;
   select * into l from switchyard.lane x where x.flow = y.flow and x.lane = y.lane order by x.seq desc limit 1;
   select * into s from switchyard.flow_state x where x.flow = y.flow order by x.seq desc limit 1;
-  if f.running is not null then
-    select count(*) into docked from switchyard.yard z
-    where z.action_name = f.action_name and z.status in ('QUEUED', 'RUNNING') and z.flow = y.flow;
+  if f.running is not null or f.lane_running is not null then
+    select count(*), count(*) filter (where z.lane = y.lane) into docked, lane_docked from switchyard.yard z
+    where z.action_name = f.action_name and z.status in ('QUEUED', 'RUNNING') and z.flow = y.flow
+      and z.action_uuid not in (select unnest(x.ids) from switchyard.flow_session x where x.flow = y.flow);
   end if;
+  least_left := case when f.lane_in_flight is not null then greatest(1, floor(f.lane_in_flight * l.factor)) end;
   place := switchyard.place_of(y.action_name, y.priority, y.action_uuid, p_most);
   sentence := case when place > p_most then format('More than %s are before it in %s', p_most, named)
     when place = 1 then format('It is next in %s', named) else format('It is number %s in %s', place, named) end;
   kind := case when s.in_flight >= f.in_flight or s.in_flight + docked >= f.running then 'limited'
-    when l.in_flight >= f.lane_in_flight or l.state = 'full' then 'lane_full'
-    when l.factor < 1 then 'breaker'
-    when (l.state = 'waiting' and l.next_at > clock_timestamp()) or (f.rate is not null
-      and switchyard.refilled(s.tokens, s.refilled, clock_timestamp(), f.rate, f.burst) < 1) then 'rate'
+    when l.in_flight >= f.lane_in_flight or l.in_flight + lane_docked >= f.lane_running then 'lane_full'
+    when l.in_flight >= least_left then 'breaker'
+    when switchyard.refilled(l.tokens, l.refilled, clock_timestamp(), f.lane_rate * l.factor, f.lane_burst) < 1
+      then case when l.factor < 1 then 'breaker' else 'rate' end
+    when switchyard.refilled(s.tokens, s.refilled, clock_timestamp(), f.rate, f.burst) < 1 then 'rate'
     else 'in_line' end;
   sentence := sentence || case kind
-    when 'limited' then format(', and %s has all of its %s in flight', y.flow, least(f.in_flight, f.running))
-    when 'lane_full' then format(', which has all of its %s in flight', coalesce(f.lane_in_flight, f.lane_running))
+    when 'limited' then format(', and %s has all of its %s %s', y.flow, coalesce(f.running, f.in_flight),
+      case when f.running is null then 'in flight' else 'at the backend' end)
+    when 'lane_full' then format(', which has all of its %s %s', coalesce(f.lane_running, f.lane_in_flight),
+      case when f.lane_running is null then 'in flight' else 'at the backend' end)
     when 'breaker' then format(', which its breaker has slowed to %s %% after errors', round((l.factor * 100)::numeric, 1))
     when 'rate' then ', which is at its rate limit' else '' end;
   facts := jsonb_build_object('flow', y.flow, 'lane', nullif(y.lane, ''), 'place', least(place, p_most), 'more', place > p_most,
-    'in_flight', s.in_flight, 'lane_in_flight', l.in_flight, 'since', l.since);
+    'in_flight', s.in_flight + docked, 'lane_in_flight', l.in_flight + lane_docked, 'since', l.since,
+    'breaker', nullif(l.factor, 1));
 end
 $$;
 comment on function switchyard.why_in_lane is 'Why an action of a flow has not been claimed.';

@@ -19,7 +19,9 @@ create table switchyard.flow (
   constraint flow_limits_are_at_least_1 check (least(in_flight, running, lane_in_flight, lane_running) >= 1),
   constraint flow_rates_are_positive check (least(rate, lane_rate) > 0 and least(burst, lane_burst) >= 1),
   constraint flow_rate_has_a_burst check ((rate is null) = (burst is null) and (lane_rate is null) = (lane_burst is null)),
-  constraint flow_weights_are_an_object check (jsonb_typeof(weights) = 'object')
+  constraint flow_weights_are_an_object check (jsonb_typeof(weights) = 'object'),
+  constraint flow_weights_are_positive check (
+    not jsonb_path_exists(weights, 'strict $.* ? (@.type() != "number" || @ < 0.01 || @ > 1000)', '{}', true))
 );
 comment on table switchyard.flow is 'Action names, or workflows of them, that have lanes or limits, as the conductors announced them.';
 comment on column switchyard.flow.flow is 'The action name, or action name/workflow.';

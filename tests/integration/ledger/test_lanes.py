@@ -213,6 +213,18 @@ def test_executions_at_the_backend_count_until_they_end(ledger: Ledger, workers:
     assert Worker(workers[1].connection, "argo").claim() == [""]
 
 
+def test_a_dispatch_that_hands_nothing_over_frees_its_place_at_the_backend_at_once(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    worker = workers[0]
+    announce(ledger.connection, lane_running=1)
+    fill(ledger.connection, 2, "A")
+    assert worker.claim() == ["A"]
+    assert worker.claim() == []
+    worker.finish(status="FAILED")
+    assert worker.claim() == ["A"]
+
+
 def test_actions_that_were_there_before_the_limits_come_under_them(
     ledger: Ledger, workers: list[Worker]
 ) -> None:
@@ -263,12 +275,20 @@ def test_a_path_that_finds_no_lane_refuses_the_submission(ledger: Ledger, custom
 
 @pytest.mark.parametrize(
     "limits",
-    [{"in_flight": 0}, {"lane_in_flight": -1}, {"rate": 0, "burst": 1}, {"rate": 1}, {"lane_running": 0}],
+    [
+        {"in_flight": 0}, {"lane_in_flight": -1}, {"rate": 0, "burst": 1}, {"rate": 1}, {"lane_running": 0},
+        {"weights": {"A": -1}}, {"weights": {"A": 0}}, {"weights": {"A": "3"}}, {"weights": {"A": [3]}}, {"weights": [1]},
+    ],
     ids=str,
-)
-def test_a_limit_that_allows_nothing_is_refused(ledger: Ledger, limits: dict[str, Any]) -> None:
+)  # fmt: skip
+def test_a_limit_or_weight_that_cannot_be_is_refused_and_changes_nothing(
+    ledger: Ledger, workers: list[Worker], limits: dict[str, Any]
+) -> None:
+    announce(ledger.connection, lane_in_flight=1)
     with pytest.raises(psycopg.errors.CheckViolation):
         announce(ledger.connection, **limits)
+    fill(ledger.connection, 2, "A")
+    assert workers[0].claim() == ["A"]
 
 
 def test_paused_names_are_not_claimed(ledger: Ledger, workers: list[Worker]) -> None:
