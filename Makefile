@@ -77,9 +77,10 @@ docs: setup ## the documentation as a site, build/site/index.html; fails on a br
 	@echo build/site/index.html
 
 .PHONY: schema
-schema: setup ## write config/schema.json, docs/configuration-reference.md and docs/openapi.json from the models
+schema: setup ## write config/schema.json, docs/configuration-reference.md, docs/cli.md and docs/openapi.json from the code
 	$(BIN)/switchyard schema > config/schema.json
 	$(BIN)/python -m tools.reference > docs/configuration-reference.md
+	$(BIN)/python -m tools.commands > docs/cli.md
 	$(BIN)/signalbox openapi > docs/openapi.json
 
 .PHONY: test test-all test-parts test-unit test-integration test-acceptance test-cluster test-containers test-moto test-faults \
