@@ -1,4 +1,4 @@
-"""Settles what waits for other actions: marks, releases, cancels (migrations/current/waiting.sql).
+"""Settles what waits for other actions: marks, releases, cancels (migrations/current/waiting.sql, sets.sql).
 
 Every conductor does it, and any number may: nothing is remembered here, so a kill costs only time.
 While nothing waits, it sleeps until a new waiter notifies the session that all maintenance shares. While
@@ -7,6 +7,7 @@ hears it.
 """
 
 import asyncio
+from typing import LiteralString
 
 from conductor.maintenance.own_session import OwnSession
 from conductor.session.session import Session
@@ -14,6 +15,11 @@ from switchyard.ledger.queries import query
 
 ANY = query("waiting", "any")
 SETTLE = query("waiting", "settle")
+LOOKS: tuple[tuple[LiteralString, dict[str, bool]], ...] = (
+    (SETTLE, {"new": True}),
+    (SETTLE, {"new": False}),
+    (query("waiting", "settle_sets"), {}),
+)
 BELL = {"name": "switchyard joins"}
 NAME_BELL = query("conductor", "name_bell")
 LISTEN = query("conductor", "listen")
@@ -80,11 +86,11 @@ class Settle:
         """Settle until nothing changes; how many could not be decided because others hold their rows."""
         while True:
             total = left = 0
-            for new in (True, False):
+            for look, which in LOOKS:
                 limit, settled, busy = BATCH, 1, 0
                 while settled or busy == limit:
                     limit = 2 * limit if busy == limit else BATCH  # further than those that others hold
-                    [[settled, busy]] = await session.rows(SETTLE, {"new": new, "limit": limit})
+                    [[settled, busy]] = await session.rows(look, {**which, "limit": limit})
                     total += settled
                 left += busy
             if not total:

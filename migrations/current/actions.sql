@@ -4,7 +4,7 @@
 create or replace function switchyard.content_of(a switchyard.action) returns bytea
 language sql immutable parallel safe as $$
   select sha256(convert_to(jsonb_build_array(a.action_type, a.workflow, a.callback, a.parent_uuid, a.priority,
-    a.parameters, a.callbacks, extract(epoch from a.start_after), a.lane, a.after, a.after_policy)::text, 'UTF8'))
+    a.parameters, a.callbacks, extract(epoch from a.start_after), a.lane, a.after, a.after_policy, a.inputs)::text, 'UTF8'))
 $$;
 comment on function switchyard.content_of is 'A hash of what was submitted: equal for two submissions of the same.';
 
@@ -16,6 +16,7 @@ declare
   keyed boolean;
   routed boolean;
   waits boolean;
+  joins boolean;
   taken record;
   wrong record;
   names text[];
@@ -25,9 +26,9 @@ begin
   select f.action_uuid, f.created_at, f.action_name, f.priority, f.start_after,
     f.action_type = 'workflow' or f.callbacks is not null
   from fresh f;
-  insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id, flow, lane)
+  insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id, member_of, flow, lane)
   select f.action_uuid, f.action_name, f.priority, 'PENDING', 1, 0, case when f.after is null then f.start_after else 'infinity' end,
-    switchyard.uuid_lock(f.action_uuid),
+    switchyard.uuid_lock(f.action_uuid), f.member_of,
     coalesce(w.flow, n.flow),
     case when n.flow is not null then coalesce(f.lane, switchyard.lane_at(f.parameters, n.lane_path), '') end
   from fresh f
@@ -35,14 +36,15 @@ begin
   left join switchyard.flow w on w.action_name = f.action_name and w.workflow = f.workflow;
   get diagnostics rows = row_count;
   if rows = 1 then
-    select array[f.action_name], f.idempotency_key is not null, f.workflow is not null, f.after is not null,
+    select array[f.action_name], f.idempotency_key is not null, f.workflow is not null, f.after is not null, f.member_of is not null,
       case when f.start_after is null and f.after is null then f.action_uuid end
-    into names, keyed, routed, waits, ready from fresh f;
+    into names, keyed, routed, waits, joins, ready from fresh f;
   else
-    select array_agg(n.action_name), bool_or(n.keyed), bool_or(n.routed), bool_or(n.waits) into names, keyed, routed, waits
+    select array_agg(n.action_name), bool_or(n.keyed), bool_or(n.routed), bool_or(n.waits), bool_or(n.joins)
+    into names, keyed, routed, waits, joins
     from (
       select f.action_name, bool_or(f.idempotency_key is not null) as keyed, bool_or(f.workflow is not null) as routed,
-        bool_or(f.after is not null) as waits
+        bool_or(f.after is not null) as waits, bool_or(f.member_of is not null) as joins
       from fresh f group by f.action_name) as n;
   end if;
   if routed then
@@ -74,6 +76,9 @@ begin
     insert into switchyard.waiting (action_uuid, after, policy)
     select f.action_uuid, f.after, coalesce(f.after_policy, 'successful') from fresh f where f.after is not null;
     perform switchyard.hold(array(select f.action_uuid from fresh f where f.after is not null));
+  end if;
+  if joins then
+    perform switchyard.add_members(f.member_of, count(*)) from fresh f where f.member_of is not null group by f.member_of order by f.member_of;
   end if;
   if exists (select from switchyard.flow x where x.action_name = any (names)) then
     -- After the keys: they stand for what was asked for, not for the lane that was derived from it.

@@ -28,8 +28,13 @@ comment on function switchyard.locked_thread is 'The thread under its row lock; 
 create or replace function switchyard.retrigger(action_uuid uuid, actor text, reason text) returns integer
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
-  t switchyard.thread := switchyard.locked_thread(action_uuid);
+  t switchyard.thread;
 begin
+  -- The set first, if it belongs to one or is one: the order in which all lock them.
+  perform from switchyard.sets s where s.action_uuid in (
+    retrigger.action_uuid, (select a.member_of from switchyard.action a where a.action_uuid = retrigger.action_uuid))
+  order by s.action_uuid for update;
+  t := switchyard.locked_thread(action_uuid);
   if t.status <= 'SUCCESSFUL' then
     raise exception 'action % is %: only one that ended without success can be retriggered', action_uuid, t.status
       using errcode = 'object_not_in_prerequisite_state';
@@ -37,10 +42,13 @@ begin
     raise exception 'action %: the callbacks of run % are still being made, try again in a moment', action_uuid, t.run
       using errcode = 'object_not_in_prerequisite_state';
   end if;
+  perform switchyard.named('actor', actor), switchyard.named('reason', reason);
+  if exists (select from switchyard.sets s where s.action_uuid = t.action_uuid) then
+    return switchyard.retrigger_set(t.action_uuid, actor, reason);
+  end if;
   insert into switchyard.event (action_uuid, status, run, attempt, source, detail)
   values (t.action_uuid, 'PENDING', t.run + 1, 0, 'admin', jsonb_build_object(
-    'actor', switchyard.named('actor', actor), 'reason', switchyard.named('reason', reason),
-    'note', format('retriggered by %s: %s', actor, reason)));
+    'actor', actor, 'reason', reason, 'note', format('retriggered by %s: %s', actor, reason)));
   perform switchyard.reopen_waiters(t.action_uuid, actor, reason);
   return t.run + 1;
 end

@@ -32,7 +32,7 @@ grant usage on schema switchyard to switchyard_admin, switchyard_operator, switc
 -- A reader sees; it changes nothing.
 grant select on all tables in schema switchyard to switchyard_reader, switchyard_worker, switchyard_admin;
 grant select on public.migration to switchyard_reader, switchyard_worker, switchyard_admin;
-grant execute on function switchyard.uuid_floor(timestamptz), switchyard.uuid_lock(uuid), switchyard.verify(), switchyard.verify_flows(),
+grant execute on function switchyard.uuid_floor(timestamptz), switchyard.uuid_lock(uuid), switchyard.verify(), switchyard.verify_flows(), switchyard.verify_sets(), switchyard.tally_of(uuid),
   switchyard.note_of(switchyard.status, text, jsonb), switchyard.cause_of(text), switchyard.waiting_names(),
   switchyard.bell_key(text), switchyard.bell_channel(text) to switchyard_reader, switchyard_worker, switchyard_admin;
 grant execute on function switchyard.uuid_time(uuid), switchyard.is_within_limits(jsonb), switchyard.are_tags(text[])
@@ -42,7 +42,7 @@ grant execute on function switchyard.why(uuid), switchyard.why_detail(uuid)
 
 -- A submitter asks for actions, and sees nothing of others'.
 grant execute on function switchyard.submit(text, jsonb, text, integer, text, text, timestamptz, uuid, jsonb, text, text[], uuid[], text),
-  switchyard.submit_many(jsonb), switchyard.uuid7(timestamptz) to switchyard_submitter, switchyard_worker, switchyard_admin;
+  switchyard.submit_many(jsonb), switchyard.submit_graph(jsonb), switchyard.uuid7(timestamptz) to switchyard_submitter, switchyard_worker, switchyard_admin;
 -- All columns but submitted_by, so that nobody submits in another's name.
 grant insert (action_uuid, action_type, action_name, workflow, callback, parent_uuid, priority, parameters, callbacks, correlation_id,
   idempotency_key, start_after, lane, tags, after, after_policy) on switchyard.action to switchyard_submitter, switchyard_worker, switchyard_admin;
@@ -66,12 +66,12 @@ grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.cl
   switchyard.take_tokens(text, double precision, double precision, integer),
   switchyard.give_tokens(text, double precision, integer), switchyard.pause(text, text, text),
   switchyard.tick(text, integer, timestamptz, timestamptz[], timestamptz, integer), switchyard.release_tick(text),
-  switchyard.settle_waiting(integer, boolean),
+  switchyard.settle_waiting(integer, boolean), switchyard.settle_sets(integer),
   switchyard.ensure_partitions(integer, text), switchyard.drop_partition(text) to switchyard_worker, switchyard_admin;
 
 -- An administrator decides.
-grant execute on function switchyard.retrigger(uuid, text, text), switchyard.cancel(uuid, text, text),
-  switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),
+grant execute on function switchyard.retrigger(uuid, text, text), switchyard.retrigger_members(uuid, integer, text, text),
+  switchyard.cancel(uuid, text, text), switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),
   switchyard.dismiss_thread(uuid, text, text), switchyard.call_back(uuid, text, text),
   switchyard.apply_schedule(text, jsonb, timestamptz, integer, text), switchyard.remove_schedule(text, text, text),
   switchyard.pause_schedule(text, text, text), switchyard.resume_schedule(text, integer, timestamptz, text, text),
@@ -92,7 +92,7 @@ grant execute on function switchyard.execute(text, jsonb, text, text, jsonb, jso
 -- An operator reads everything, submits, and decides about actions and queues.
 grant select on all tables in schema switchyard to switchyard_operator;
 grant select on public.migration to switchyard_operator;
-grant execute on function switchyard.submit,
+grant execute on function switchyard.submit, switchyard.submit_graph(jsonb), switchyard.retrigger_members(uuid, integer, text, text), switchyard.tally_of(uuid),
   switchyard.uuid7(timestamptz), switchyard.is_within_limits(jsonb), switchyard.waiting_names(), switchyard.note_of(switchyard.status, text, jsonb),
   switchyard.retrigger(uuid, text, text), switchyard.cancel(uuid, text, text), switchyard.pause(text, text, text),
   switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),

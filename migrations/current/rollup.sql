@@ -70,7 +70,7 @@ create or replace function switchyard.roll_up_one(event switchyard.event) return
 language plpgsql as $$
 declare
   thread switchyard.thread;
-  watched boolean;
+  mark switchyard.mark;
   complete boolean := event.run is not null and event.attempt is not null;
   verdict text;
 begin
@@ -106,9 +106,9 @@ begin
     if thread.calls_back then
       perform pg_notify('switchyard_caboose', ''); -- once per transaction, however often
     end if;
-    delete from switchyard.yard y where y.action_uuid = event.action_uuid returning y.watched into watched;
-    if watched then
-      perform switchyard.ring(array['switchyard joins']);
+    delete from switchyard.yard y where y.action_uuid = event.action_uuid returning y.watched, y.member_of, event.status into mark;
+    if mark.watched or mark.member_of is not null then
+      perform switchyard.note_ends(array[mark]);
     end if;
   else
     update switchyard.yard y set status = event.status, run = event.run, attempt = event.attempt, due = thread.next_attempt_after,
@@ -122,7 +122,7 @@ begin
     end if;
   end if;
   if verdict = 'opens' and thread.status > 'SUCCESSFUL' then
-    perform switchyard.hold_again(event.action_uuid);
+    perform switchyard.hold_again(event.action_uuid), switchyard.join_again(event.action_uuid, thread.status);
   end if;
   return case when event.status in ('PENDING', 'BACKOFF') then thread.action_name end;
 end
@@ -143,7 +143,7 @@ declare
   event switchyard.event;
   name text;
   processable text[];
-  watched boolean;
+  marks switchyard.mark[];
 begin
   select count(*) into events from fresh;
   if events > 1 then
@@ -167,15 +167,16 @@ begin
         returning t.action_uuid, t.action_name, t.status, t.attempt, t.next_attempt_after, t.callbacks_due
       ), gone as (
         delete from switchyard.yard y using moved m where y.action_uuid = m.action_uuid and m.status >= 'SUCCESSFUL'
-        returning y.watched
+        returning y.watched, y.member_of, m.status
       ), stays as (
         update switchyard.yard y set status = m.status, attempt = m.attempt, due = m.next_attempt_after,
           entered = pg_current_xact_id()
         from moved m where y.action_uuid = m.action_uuid and m.status < 'SUCCESSFUL'
       )
       select count(*), array_agg(distinct m.action_name) filter (where m.status in ('PENDING', 'BACKOFF')), bool_or(m.callbacks_due),
-        (select bool_or(g.watched) from gone g)
-      into moved, processable, called_back, watched from moved m;
+        -- Null where no row is marked, which costs nothing.
+        (select array_agg(row(g.watched, g.member_of, g.status)::switchyard.mark) filter (where g.watched or g.member_of is not null) from gone g)
+      into moved, processable, called_back, marks from moved m;
       if moved = events then
         if called_back then
           perform pg_notify('switchyard_caboose', '');
@@ -183,8 +184,8 @@ begin
         if processable is not null then
           perform switchyard.ring(processable);
         end if;
-        if watched then
-          perform switchyard.ring(array['switchyard joins']);
+        if marks is not null then
+          perform switchyard.note_ends(marks);
         end if;
         return null;
       end if;

@@ -70,5 +70,7 @@ language sql stable set jit = off as $$ -- with jit, 100 actions took 8 s on Pos
     or (y.due is null and y.status in ('PENDING', 'BACKOFF') and t.next_attempt_after > now())
   union all
   select * from switchyard.verify_flows()
+  union all
+  select * from switchyard.verify_sets()
 $$;
 comment on function switchyard.verify is 'Every place where the ledger contradicts itself; empty when all is well.';

@@ -148,6 +148,14 @@ end
 $$;
 comment on function switchyard.settle_one is 'Marks another open action for one waiter, or decides about it: moved, released, canceled, gone or busy.';
 
+create or replace function switchyard.report_unsettled(p_uuid uuid, reason text) returns void
+language sql as $$
+  insert into switchyard.journal (kind, subject, actor, reason, needs_review)
+  select 'join', p_uuid, 'conductor', reason, true
+  where not exists (select from switchyard.journal j where j.kind = 'join' and j.subject = p_uuid::text and j.needs_review)
+$$;
+comment on function switchyard.report_unsettled is 'Puts an action that cannot be settled into the inbox, once.';
+
 -- p_new: only those that watch nothing yet (cheap), only the others (a walk over all waiters), or both. Marked, not only there: one that
 -- was watched, ended and was retriggered has a new row without the mark. In small batches: a kill loses a batch.
 create or replace function switchyard.settle_waiting(p_limit integer default 50, p_new boolean default null, out settled integer, out busy integer)
@@ -177,9 +185,7 @@ begin
       end if;
     exception when others then
       busy := busy + 1;
-      insert into switchyard.journal (kind, subject, actor, reason, needs_review)
-      select 'join', w.action_uuid, 'conductor', sqlerrm, true
-      where not exists (select from switchyard.journal j where j.kind = 'join' and j.subject = w.action_uuid::text and j.needs_review);
+      perform switchyard.report_unsettled(w.action_uuid, sqlerrm);
     end;
   end loop;
 end

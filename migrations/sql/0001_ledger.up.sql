@@ -82,6 +82,9 @@ create table switchyard.action (
   tags text[],
   after uuid[],
   after_policy text,
+  member_of uuid,
+  node text,
+  inputs jsonb,
   submitted_by text not null default session_user,
   primary key (action_uuid),
   -- A version 4 id would sort, and be dropped by retention, by chance.
@@ -123,7 +126,11 @@ comment on column switchyard.action.tags is 'Labels to search by.';
 comment on column switchyard.action.submitted_by is 'The user that was logged in; nobody but the owner can write another.';
 comment on column switchyard.action.after is 'The actions that must have ended before this one starts.';
 comment on column switchyard.action.after_policy is 'Whether they must have been successful (the default), or only ended.';
+comment on column switchyard.action.member_of is 'The set that it belongs to: a graph or a campaign.';
+comment on column switchyard.action.node is 'Its name in its graph.';
+comment on column switchyard.action.inputs is 'Parameters that are taken from the outputs of others: {name: {from: action, path: JSONPath}}.';
 create index action_after on switchyard.action using gin (after) where after is not null;
+create index action_member on switchyard.action (member_of, action_uuid) where member_of is not null;
 create index action_parent on switchyard.action (parent_uuid) where parent_uuid is not null;
 
 create table switchyard.thread (
@@ -216,6 +223,7 @@ create table switchyard.yard (
   lock_id bigint not null,
   entered xid8 not null default pg_current_xact_id(),
   watched boolean,
+  member_of uuid,
   flow text,
   lane text,
   constraint yard_holds_what_has_not_ended check (status in ('PENDING', 'QUEUED', 'RUNNING', 'BACKOFF'))
@@ -225,6 +233,7 @@ comment on table switchyard.yard is 'The threads that have not ended: the queue 
 comment on column switchyard.yard.entered is 'The transaction that last made it ready or waiting: claims find by it what is new behind their position.';
 comment on column switchyard.yard.due is 'Not before; null once that time has passed and a claim has seen it; infinity while it waits for other actions.';
 comment on column switchyard.yard.watched is 'Another action waits for it: its end notifies.';
+comment on column switchyard.yard.member_of is 'The set that counts its end.';
 comment on column switchyard.yard.flow is 'Whose limits and turns it is under; null for action names without lanes and limits.';
 comment on column switchyard.yard.lane is 'Its lane in that flow; empty for an action without one.';
 create index yard_ready on switchyard.yard (action_name, priority, action_uuid)
@@ -236,6 +245,7 @@ create index yard_waiting on switchyard.yard (action_name, due)
   where status in ('PENDING', 'BACKOFF') and due is not null;
 -- By the hash, so that no other query fits it, and this one no other index: plans cannot flip. Entries always go to the end.
 create index yard_arrival on switchyard.yard (hashtext(action_name), entered) where status in ('PENDING', 'BACKOFF');
+create index yard_member on switchyard.yard (member_of, action_uuid) where member_of is not null;
 create index yard_handed_over on switchyard.yard (action_name, action_uuid)
   where status in ('QUEUED', 'RUNNING');
 

@@ -1,0 +1,148 @@
+"""Sets under two connections: the last two ends, members that others hold, kills, retention."""
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from tests.integration.sets.graphs import ends, nodes, settle, submit_graph, tally, verified
+from tests.integration.waiting.joins import end, status
+from tests.parts.database import Database
+
+pytestmark = pytest.mark.database
+
+
+@pytest.mark.parametrize("first_commits_last", [True, False])
+def test_the_last_two_members_end_at_the_same_moment(database: Database, first_commits_last: bool) -> None:
+    with (
+        database.connect() as connection,
+        database.connect(autocommit=False) as one,
+        database.connect(autocommit=False) as two,
+    ):
+        ids = submit_graph(connection, {"nodes": nodes(a="", b=""), "callbacks": []})
+        end(one, ids["a"])
+        end(two, ids["b"])
+        assert settle(connection) == 1  # a row that is locked is not gone
+        for peer in (two, one) if first_commits_last else (one, two):
+            assert status(database, ids[None]) == "RUNNING"
+            peer.commit()
+            settle(connection)
+        assert ends(database, ids[None]) == [(1, "SUCCESSFUL", None)]
+    assert verified(database)
+
+
+def test_a_set_whose_row_is_held_is_looked_at_again(database: Database) -> None:
+    with database.connect() as connection, database.connect(autocommit=False) as other:
+        ids = submit_graph(connection, {"nodes": nodes(a="")})
+        end(connection, ids["a"])
+        other.execute("select from switchyard.thread where action_uuid = %s for update", [ids[None]])
+        assert settle(connection) == 1
+        other.rollback()
+        settle(connection)
+    assert status(database, ids[None]) == "SUCCESSFUL"
+
+
+def test_a_cancel_goes_on_where_a_member_is_held(database: Database) -> None:
+    with database.connect() as connection, database.connect(autocommit=False) as other:
+        ids = submit_graph(connection, {"nodes": nodes(a="", b="")})
+        other.execute("select from switchyard.thread where action_uuid = %s for update", [ids["a"]])
+        connection.execute("select switchyard.cancel(%s, 'me', 'no')", [ids[None]])
+        assert settle(connection) == 1
+        assert [status(database, ids[name]) for name in "ab"] == ["PENDING", "CANCELED"]
+        other.rollback()
+        settle(connection)
+    assert status(database, ids["a"]) == "CANCELED"
+
+
+def test_a_watched_member_that_ended_and_was_retriggered_is_watched_again(database: Database) -> None:
+    with database.connect() as connection:
+        ids = submit_graph(connection, {"nodes": nodes(a="", b="")})
+        settle(connection)
+        end(connection, ids["b"], status="FAILED")
+        connection.execute("select switchyard.retrigger(%s, 'me', 'again')", [ids["b"]])
+        end(connection, ids["a"])
+        settle(connection)
+        assert status(database, ids[None]) == "RUNNING"
+        assert database.execute("select watched from switchyard.yard where member_of is not null") == [
+            (True,)
+        ]
+        end(connection, ids["b"])
+        settle(connection)
+    assert ends(database, ids[None]) == [(1, "SUCCESSFUL", None)]
+
+
+def test_a_retrigger_against_the_end_of_the_set_waits_and_reopens_it(database: Database) -> None:
+    with database.connect() as connection, database.connect(autocommit=False) as settles:
+        ids = submit_graph(connection, {"nodes": nodes(a="")})
+        end(connection, ids["a"], status="FAILED")
+        settle(settles)  # ended, and not committed
+        with ThreadPoolExecutor(1) as pool:
+            statement = "select switchyard.retrigger(%s, 'me', 'again')"
+            again = pool.submit(connection.execute, statement, [ids["a"]])
+            while not database.execute("select 1 from pg_locks where not granted"):
+                assert not again.done()
+            settles.commit()
+            again.result(30)
+    assert status(database, ids[None]) == "RUNNING"
+    assert tally(database, ids[None]) == (1, 0, 0, 1)
+    assert verified(database)
+
+
+def test_retention_drops_a_set_with_its_partition(database: Database) -> None:
+    with database.connect() as connection:
+        connection.execute("select switchyard.ensure_partitions(1)")
+        ids = submit_graph(connection, {"nodes": nodes(a="", b="a")})
+        settle(connection)
+        for name in "ab":
+            end(connection, ids[name])
+            settle(connection)
+        connection.execute("select switchyard.drop_sets(%s, %s)", [ids[None], UUID(int=ids["b"].int + 1)])
+    assert database.execute("select 1 from switchyard.sets union all select 1 from switchyard.tally") == []
+    assert verified(database)
+
+
+def _ends_members(database: Database, members: list[UUID], seed: int) -> None:
+    chosen = random.Random(seed)
+    with database.connect() as connection:
+        for uuid in members:
+            end(connection, uuid, status=chosen.choice(["SUCCESSFUL", "SUCCESSFUL", "FAILED"]))
+
+
+def test_settlers_that_are_killed_end_every_set_once(database: Database) -> None:
+    sets = 20
+    with database.connect() as connection:
+        graphs = [submit_graph(connection, {"nodes": nodes(a="", b="", c="")}) for _ in range(sets)]
+    members = [ids[name] for ids in graphs for name in "abc"]
+    random.Random(1).shuffle(members)
+    done = threading.Event()
+
+    def settles() -> None:
+        last = False
+        while not last:
+            last = done.is_set()
+            try:
+                with database.connect() as connection:
+                    settle(connection)
+            except psycopg.OperationalError:
+                last = False
+
+    with ThreadPoolExecutor(4) as pool:
+        settlers = [pool.submit(settles) for _ in range(2)]
+        enders = [pool.submit(_ends_members, database, members[half::2], half) for half in range(2)]
+        for _ in range(20):
+            database.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity"
+                " where datname = current_database() and query like '%%settle_sets%%' and pid <> pg_backend_pid() limit 1"
+            )
+        for each in enders:
+            each.result(60)
+        done.set()
+        for each in settlers:
+            each.result(60)
+    with database.connect() as connection:
+        settle(connection)
+    assert [len(ends(database, ids[None])) for ids in graphs] == [1] * sets
+    assert verified(database)
