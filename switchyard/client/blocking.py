@@ -1,8 +1,8 @@
 """The blocking client."""
 
 import time
-from collections.abc import Iterable, Mapping
-from typing import Any, Self, TypeVar, Unpack
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self, TypeVar, Unpack, overload
 from uuid import UUID
 
 from psycopg import Connection
@@ -12,6 +12,7 @@ from switchyard.client.connections import run
 from switchyard.client.output import Results, store_of
 from switchyard.client.records import Event, Thread
 from switchyard.client.statements import ActionId, Statement
+from switchyard.client.task_decorator import P, Returned, Task
 from switchyard.client.verbs import APPLICATION, Client, Options, pauses, timed_out
 from switchyard.ledger.actor import actor as whoever
 from switchyard.ledger.connect import connect_sync
@@ -51,6 +52,23 @@ class Switchyard(Client):
         trace_submitted([uuid], [request], began)
         return uuid
 
+    @overload
+    def task(self, function: Callable[P, Returned], /) -> Task[P, Returned, UUID]: ...
+
+    @overload
+    def task(
+        self, /, *, name: str | None = None
+    ) -> Callable[[Callable[P, Returned]], Task[P, Returned, UUID]]: ...
+
+    def task(self, function: Callable[P, Returned] | None = None, /, *, name: str | None = None) -> Any:
+        """Make a function a task: `.submit(…)` submits a call of it, which conductor makes.
+
+        `name`: the action name that serves it, by default the function's own.
+        """
+        if function is None:
+            return lambda each: Task(self.submit, each, name)
+        return Task(self.submit, function, name)
+
     def submit_many(self, submissions: Iterable[Submission], *, connection: Any = None) -> list[UUID]:
         """Submit many, all or none; their ids in the same order."""
         began, requests, used = time.monotonic(), self.requests(submissions), self._connection(connection)
@@ -83,6 +101,10 @@ class Switchyard(Client):
     def results(self, action: ActionId) -> Results:
         """The output and files of the current run, read from the configured store when they are asked for."""
         return Results(self.status(action), store_of(self.store_url()))
+
+    def why(self, action: ActionId) -> str:
+        """Why the action has not ended, in one sentence, or how it ended."""
+        return self._run(statements.why(action))
 
     def cancel(self, action: ActionId, *, reason: str, actor: str | None = None) -> bool:
         """Cancel an action; False where it had ended already."""

@@ -53,6 +53,18 @@ def events(action: ActionId) -> Statement[list[Event]]:
     return Statement(query("client", "events"), parameters, lambda rows: [*map(Event.of, rows)])
 
 
+def why(action: ActionId) -> Statement[str]:
+    """Why one action has not ended, or how it ended."""
+    uuid = checked(action)
+
+    def read(rows: Sequence[Row]) -> str:
+        if not rows or rows[0]["why"] is None:
+            raise NoSuchAction(uuid)
+        return str(rows[0]["why"])
+
+    return Statement(query("client", "why"), {"uuid": uuid}, read)
+
+
 def cancel(action: ActionId, actor: str, reason: str) -> Statement[bool]:
     """Cancel one action."""
     parameters = {"uuid": checked(action), "actor": actor, "reason": reason}

@@ -61,3 +61,4 @@ ARGO = GoPart(
 )
 VERSITYGW = GoPart("versitygw", "github.com/versity/versitygw", "/cmd/versitygw")
 KUSTOMIZE = GoPart("kustomize", "sigs.k8s.io/kustomize/kustomize/v5", "")
+HELM = GoPart("helm", "helm.sh/helm/v4", "/cmd/helm")

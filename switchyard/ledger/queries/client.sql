@@ -9,6 +9,9 @@ where a.action_uuid = cast(%(uuid)s as uuid) and t.action_uuid = cast(%(uuid)s a
 select event_id, event_time, cast(status as text) as status, run, attempt, source, error, retry_seconds, detail, ignored
 from switchyard.event where action_uuid = cast(%(uuid)s as uuid) order by event_time, event_id;
 
+-- why: one sentence about why an action has not ended
+select switchyard.why(cast(%(uuid)s as uuid)) as why;
+
 -- cancel: cancels an action that has not ended
 select switchyard.cancel(cast(%(uuid)s as uuid), %(actor)s, %(reason)s) as canceled;
 

@@ -14,7 +14,8 @@ time is for a child that hangs. The limit on memory counts from what the child h
 - Calls of one `group` (an action name) use all children but one, and groups take turns.
 - More than `waiting` calls in the queue raise PoolUnavailable. A cancelled call leaves the queue, or
   its child is ended.
-- A child that dies by itself (a crash in C, the out-of-memory killer) is replaced and the call repeated once.
+- A child that dies by itself (a crash in C, the out-of-memory killer) is replaced and the call repeated once,
+  unless `repeat=False`: for calls that have effects.
 - The children are forked from a server that has no threads (child.py) and is started at the first
   call. Everything ends with `close()`, or with this process, by kill -9 too.
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 import pickle
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -29,10 +29,20 @@ log = get_logger(__name__)
 class Pool:
     """A few children that evaluate; safe from any thread and from any event loop."""
 
-    def __init__(self, *, size: int = SIZE, waiting: int = 1000, preload: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        size: int = SIZE,
+        waiting: int = 1000,
+        preload: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        repeat: bool = True,
+    ) -> None:
+        """`environment`: variables for the children. `repeat`: call again where a child dies by itself."""
         self._size = size
+        self._tries = 2 if repeat else 1
         self._queue: Queue[_Call] = Queue(most=waiting, of_a_group=size - 1)
-        self._server = Server(preload)
+        self._server = Server(preload, environment)
         self._threads: list[threading.Thread] = []
         self._starting = threading.Lock()
 
@@ -115,7 +125,7 @@ class Pool:
     def _answered(self, call: "_Call", child: Child | None) -> Child | None:
         """Settle the call; return the child for the next one."""
         limit = "crash"
-        for _ in range(2):
+        for _ in range(self._tries):
             child = child or self._server.fork()
             if not call.assign(child):
                 return child
