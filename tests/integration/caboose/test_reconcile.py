@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from caboose.sweeps.idle import idle_pause
-from caboose.sweeps.reconcile import Reconcile
+from caboose.sweeps.reconcile import EVERY, Reconcile
 from switchyard.errors import Transient
 from switchyard.sources import Observation
 from tests.integration.caboose.conftest import Worlds
@@ -49,8 +49,9 @@ def mine(world: World) -> dict[str, str]:
 async def test_what_vanished_fails_after_the_grace_and_is_not_retried(world: World) -> None:
     clock = Clock()
     loop = reconcile(world, clock)
+    assert await loop.run_once() == idle_pause(EVERY)
     uuid = world.queued(world.submit(), detail=mine(world))
-    await loop.run_once()
+    assert await loop.run_once() == EVERY
     await world.tell()
     assert world.thread(uuid)["status"] == "QUEUED", "it may be on its way"
     clock.now += 11

@@ -89,11 +89,13 @@ async def test_its_content_is_not_trusted(yard: Yard, handler: Script) -> None:
     [other] = yard.submit(1, name="other")
     [done] = yard.submit(1)
     await eventually(lambda: ended_once(yard, [done]))
+    sessions = yard.backends()
     for said in (other, done, uuid4(), UUID(int=0), "", "rubbish", "ä" * 40):
         ring(yard, said)
     [last] = yard.submit(1)
     await eventually(lambda: ended_once(yard, [last]))
     assert handler.seen == {done: 1, last: 1}
+    assert yard.backends() == sessions, "what cannot be claimed costs no session"
     await eventually(lambda: yard.ledger.locks() == 0)
 
 

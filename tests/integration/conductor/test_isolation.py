@@ -13,8 +13,12 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from conductor.claim import in_parts
 from conductor.dispatch.threads import LEAST, ThreadsPerName, serving
+from conductor.limits.claim_size import ClaimSize
 from conductor.outcomes import write
+from conductor.session.arrays import Uuids
+from conductor.session.open import open_session
 from conductor.session.session import ANSWER_WITHIN, Session
 from switchyard.config.daemons import Workers
 from switchyard.handlers import Success
@@ -166,6 +170,20 @@ async def test_hole_21_a_slow_link_delays_a_claim_and_loses_nothing(yard: Yard) 
         await eventually(lambda: yard.statuses() == {"SUCCESSFUL": 24}, 60)
         await yard.stop()
     assert set(handler.seen.values()) == {1}
+
+
+async def test_hole_21_what_a_claim_cannot_read_in_time_is_given_back(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_parts, "WITHIN", 0.0)
+    yard.submit(3)
+    session = await open_session(yard.database.url, NAME)
+    try:
+        actions, _ = await in_parts.claim_in_parts(session, NAME, 3, Uuids.of([]), 3, ClaimSize())
+        assert actions == []
+        assert yard.ledger.locks() == 0
+    finally:
+        await session.close()
 
 
 async def test_an_answer_that_keeps_coming_is_waited_for(yard: Yard) -> None:

@@ -7,6 +7,8 @@ from uuid import UUID
 
 import pytest
 
+from conductor.maintenance.own_session import OwnSession
+from conductor.maintenance.queue_depth import QueueDepth
 from switchyard.handlers import Outcome, Retry, Success, Work
 from tests.integration.conductor.yard import NAME, Script, Yard
 from tests.waiting import eventually
@@ -53,6 +55,25 @@ async def test_three_workers_never_exceed_the_limits_and_use_them(yard: Yard) ->
     assert handler.most_at_once == 8
     assert set(handler.most.values()) == {3}
     assert set(handler.seen.values()) == {1}
+
+
+async def test_waiting_and_flying_actions_of_flows_are_in_the_metrics(yard: Yard) -> None:
+    handler = Script()
+    handler.gate.clear()
+    served = yard.served(handler, limits={"in_flight": 2})
+    yard.start(served)
+    submit(yard, "A", 5)
+    await eventually(lambda: handler.flying == 2)
+    own = OwnSession(yard.database.url)
+    try:
+        await QueueDepth(own, yard.metrics).run_once()
+    finally:
+        await own.close()
+    [[flow]] = yard.database.execute("select flow from switchyard.flow")
+    [[state]] = yard.database.execute("select state from switchyard.lane")
+    assert yard.metrics.lanes.labels(NAME, flow, state)._value.get() == 1
+    assert yard.metrics.in_flight.labels(NAME, flow)._value.get() == 2
+    handler.gate.set()
 
 
 async def test_noop_batches_drain_within_their_limits(yard: Yard) -> None:

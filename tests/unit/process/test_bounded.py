@@ -55,10 +55,15 @@ async def test_waiting_costs_no_cpu_time(pool: Pool) -> None:
 
 
 async def test_elapsed_time_is_limited(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("switchyard.process.bounded.pool.ELAPSED", (0.2, 0.0))
-    with pytest.raises(LimitExceeded) as caught:
-        await pool.run(hostile.sleep, 60)
+    assert await pool.run(hostile.echo, 1) == 1
+    server = pool._server._running
+    with monkeypatch.context() as patch:
+        patch.setattr("switchyard.process.bounded.pool.ELAPSED", (0.2, 0.0))
+        with pytest.raises(LimitExceeded) as caught:
+            await pool.run(hostile.sleep, 60)
     assert caught.value.limit == "elapsed time"
+    assert await pool.run(hostile.echo, 2) == 2
+    assert pool._server._running is server, "ending one child costs the others nothing"
 
 
 async def test_memory_is_limited_from_the_childs_own_size(pool: Pool) -> None:

@@ -278,3 +278,9 @@ def test_the_format_of_the_configuration_decides_unless_it_is_auto(
     form: str, json_lines: bool | None
 ) -> None:
     assert Logging.model_validate({"format": form}).json_lines is json_lines
+
+
+def test_the_first_and_last_line_of_a_key_stay_readable() -> None:
+    first, inside, last = "-----BEGIN PRIVATE KEY-----", "MIIEvQIBADANBgkq", "-----END PRIVATE KEY-----"
+    register_secret(f"{first}\n{inside}\n{last}\n")
+    assert redact_value(f"{first} {inside} {last}") == f"{first} {MASK} {last}"

@@ -1,5 +1,6 @@
 """Templates keep JSON values as they are, see keys only, call nothing and cannot grow."""
 
+import math
 import time
 from typing import Any
 
@@ -199,3 +200,9 @@ def test_filters_over_a_few_values_work_as_ever() -> None:
 def test_mutation_25_what_a_template_may_use(source: str, rendered: str) -> None:
     items = [{"n": 1, "on": True}, {"n": 2, "on": False}, {"n": 3, "on": True}]
     assert render(f"<{source}>", n=3, no=False, list=items) == f"<{rendered}>"
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
+def test_a_number_that_is_not_json_is_an_error(number: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        as_json({"a": [number]})
