@@ -24,11 +24,13 @@ NEIGHBOURS = """
 """
 # Those of threads have the one-bigint form; the bell's and the others' are held by whoever lives.
 LOCKS = "select count(*) from pg_locks where locktype = 'advisory' and objsubid = 1"
-# Without those about messages and actions of hostile neighbours.
+# Without those about messages and actions of hostile neighbours, who also forge the heartbeat of a conductor.
 ENTRIES = """
     select i.kind, i.subject, coalesce(i.error, '') from switchyard.inbox i left join switchyard.journal j using (entry_id)
     where i.kind <> 'thread' and j.detail ->> 'correlation_id' is distinct from 'neighbour' and i.subject not in (
       select a.action_uuid::text from switchyard.action a where a.correlation_id = 'neighbour')
+    and not (i.kind = 'message' and exists (
+      select from switchyard.worker w where w.kind = 'conductor' and w.worker_id::text = j.detail ->> 'key'))
 """
 UNNOTICED = """
     select kind, coalesce(action_name, ''), worker_id::text from switchyard.worker
