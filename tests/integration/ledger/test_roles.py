@@ -1,7 +1,9 @@
 """Each role can do just what it needs."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import LiteralString
 
 import psycopg
@@ -10,6 +12,12 @@ import pytest
 from tests.integration.ledger.ledger import Connection, Ledger
 
 pytestmark = pytest.mark.database
+
+ADMINISTRATION = Path(__file__).parents[3] / "docs" / "administration.md"
+LOCK_FUNCTIONS = """
+    select p.proname, case p.pronargs when 1 then '1' else '1, 1' end from pg_proc p
+    where p.proname like 'pg%%advisory%%lock%%' and p.proname not like '%%unlock%%'
+"""
 
 MAY: dict[str, list[LiteralString]] = {
     "switchyard_reader": ["select * from switchyard.thread", "select * from switchyard.inbox", "select * from switchyard.unserved", "select * from switchyard.verify()"],
@@ -165,3 +173,17 @@ def test_security_l3_a_guessed_key_reveals_the_id_alone(ledger: Ledger) -> None:
         for table in ("action", "thread", "event", "idempotency"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(f"select * from switchyard.{table}".encode())
+
+
+@pytest.mark.breaks_ledger
+def test_security_m4_the_statements_of_the_page_leave_advisory_locks_to_the_workers(ledger: Ledger) -> None:
+    [block] = re.findall(r"```sql\n(do \$\$.*?advisory.*?)```", ADMINISTRATION.read_text(), re.DOTALL)
+    ledger.connection.execute(block.encode())
+    functions = ledger.connection.execute(LOCK_FUNCTIONS).fetchall()
+    assert len(functions) == 16
+    with acting_as(ledger, "switchyard_reader") as stranger:
+        for function, arguments in functions:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                stranger.execute(f"select {function}({arguments})".encode())
+    test_it_may_and_may_not(ledger, "switchyard_submitter")
+    test_it_may_and_may_not(ledger, "switchyard_worker")
