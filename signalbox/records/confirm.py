@@ -22,6 +22,8 @@ class Confirmation(Record):
     """The button, with the number that it acts on."""
     hint: str
     """What a good reason says."""
+    count: int | None = None
+    """How many actions a decision by filter concerns now."""
     danger: bool = False
     """Whether it ends something."""
     back: str

@@ -27,7 +27,7 @@ class Chosen(Record):
     """These."""
 
 
-class Bulk(Record):
+class BulkRequest(Record):
     """A decision about all actions that a filter chooses, if they are as many as were shown."""
 
     filter: Chosen

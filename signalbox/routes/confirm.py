@@ -11,6 +11,7 @@ from signalbox.endpoint import Call, get
 from signalbox.problem import HttpProblem
 from signalbox.records.base import Record
 from signalbox.records.confirm import Confirmation
+from signalbox.records.decisions import Text
 from signalbox.routes.decisions import chosen
 from signalbox.routes.jobs import job as read_job
 from signalbox.routes.queues import queues
@@ -20,7 +21,7 @@ AGAIN = "The next run starts with the same parameters. What ran before stays in 
 
 
 class Selection(Record):
-    """Which actions: those ticked on a page, or all of a cause."""
+    """Which actions: those ticked on a page, or all that match."""
 
     id: Annotated[
         list[UUID],
@@ -28,8 +29,25 @@ class Selection(Record):
         Field(max_length=1000),
     ] = []  # noqa: RUF012 - pydantic copies it
     """These."""
-    cause: Annotated[str, Field(max_length=500)] | None = None
+    cause: Text | None = None
     """All of this cause."""
+    name: Text | None = None
+    """All of this action name."""
+    workflow: Text | None = None
+    """All of this workflow."""
+    error: Text | None = None
+    """All with an error that contains this text."""
+    correlation_id: Text | None = None
+    """All with this correlation id."""
+
+    def chosen(self) -> dict[str, Any]:
+        """As a filter; 400 where nothing is selected."""
+        given = self.model_dump(exclude_none=True, exclude={"id"})
+        if self.id:
+            given["jobs"] = self.id
+        if not given:
+            raise HttpProblem(400, "nothing is selected: tick at least one job")
+        return given
 
 
 @get("/queues/{name:path}/pause", Role.OPERATOR, template="confirm")
@@ -156,13 +174,15 @@ async def confirm_dismiss_entry(call: Call, entry: int) -> Confirmation:
 @get("/jobs:retrigger", Role.OPERATOR, template="confirm")
 async def confirm_retrigger_many(call: Call, query: Selection) -> Confirmation:
     """How many of these actions a retrigger would concern."""
-    count = await _count(call, query, "failed_chosen")
+    given = query.chosen()
+    count = len(await chosen(call, given, "failed_chosen"))
     return Confirmation(
         title=f"Retrigger {count:,} of them",
         text=f"{AGAIN} Nothing is done if their number has changed when you confirm.",
-        facts={"Cause": query.cause} if query.cause else {},
+        facts=_facts(given),
         action="/jobs:retrigger",
-        hidden=_hidden(query, count),
+        hidden=_hidden(given, count),
+        count=count,
         button=f"Retrigger {count:,}",
         hint=CHANGED,
         back="/inbox" if query.cause else "/jobs",
@@ -172,13 +192,15 @@ async def confirm_retrigger_many(call: Call, query: Selection) -> Confirmation:
 @get("/jobs:cancel", Role.OPERATOR, template="confirm")
 async def confirm_cancel_many(call: Call, query: Selection) -> Confirmation:
     """How many of these actions a cancellation would concern."""
-    count = await _count(call, query, "open_chosen")
+    given = query.chosen()
+    count = len(await chosen(call, given, "open_chosen"))
     return Confirmation(
         title=f"Cancel {count:,} of them",
         text="They end as canceled. Nothing is done if their number has changed when you confirm.",
-        facts={"Cause": query.cause} if query.cause else {},
+        facts=_facts(given),
         action="/jobs:cancel",
-        hidden=_hidden(query, count),
+        hidden=_hidden(given, count),
+        count=count,
         button=f"Cancel {count:,}",
         hint="why they must not go on",
         danger=True,
@@ -191,18 +213,19 @@ async def _open_under(call: Call, name: str) -> int:
     return sum(queue.depth for queue in found)
 
 
-async def _count(call: Call, query: Selection, choose: str) -> int:
-    given: dict[str, Any] = {"cause": query.cause} if query.cause else {"jobs": query.id}
-    if not query.cause and not query.id:
-        raise HttpProblem(400, "nothing is selected: tick at least one job")
-    return len(await chosen(call, given, choose))
+def _hidden(given: dict[str, Any], count: int) -> list[tuple[str, str]]:
+    """The filter and the count as fields of a form."""
+    pairs = [
+        (f"filter.{name}", str(each))
+        for name, value in given.items()
+        for each in (value if isinstance(value, list) else [value])
+    ]
+    return [*pairs, ("expected", str(count))]
 
 
-def _hidden(query: Selection, count: int) -> list[tuple[str, str]]:
-    which = (
-        [("filter.cause", query.cause)] if query.cause else [("filter.jobs", str(each)) for each in query.id]
-    )
-    return [*which, ("expected", str(count))]
+def _facts(given: dict[str, Any]) -> dict[str, str]:
+    names = {"name": "Action name", "correlation_id": "Correlation id"}
+    return {names.get(name, name.capitalize()): value for name, value in given.items() if name != "jobs"}
 
 
 def _end(uuid: UUID) -> str:

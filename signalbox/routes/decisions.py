@@ -3,18 +3,16 @@
 from typing import Any
 from uuid import UUID
 
-import psycopg
-
 from signalbox.access.roles import Role
-from signalbox.endpoint import Call, post
+from signalbox.bulk import Bulk
+from signalbox.endpoint import Call, Later, post
 from signalbox.problem import HttpProblem
 from signalbox.records.changes import Changed, Reason
-from signalbox.records.decisions import Bulk, Chosen, Done, Refused, Retriggered
+from signalbox.records.decisions import BulkRequest, Chosen, Done, Retriggered
 from signalbox.routes.jobs import known_job
 from switchyard.ledger.queries import query as named
 
 MOST = 10_000
-SHOWN = 100
 
 
 @post("/jobs/{job}/retrigger", Role.OPERATOR, after="/jobs/{job}")
@@ -59,13 +57,13 @@ async def dismiss_entry(call: Call, entry: int, body: Reason) -> Changed:
 
 
 @post("/jobs:retrigger", Role.OPERATOR, after="/inbox")
-async def retrigger_many(call: Call, body: Bulk) -> Done:
+async def retrigger_many(call: Call, body: BulkRequest) -> Done | Later:
     """Open the next run of all chosen actions in the inbox, if they are as many as expected."""
     return await _bulk(call, "retrigger", "failed_chosen", body)
 
 
 @post("/jobs:cancel", Role.OPERATOR, after="/jobs")
-async def cancel_many(call: Call, body: Bulk) -> Done:
+async def cancel_many(call: Call, body: BulkRequest) -> Done | Later:
     """Cancel all chosen actions that have not ended, if they are as many as expected."""
     return await _bulk(call, "cancel", "open_chosen", body)
 
@@ -77,8 +75,8 @@ async def _decide(call: Call, verb: str, action: UUID, reason: str) -> int:
     return int(row["result"])
 
 
-async def _bulk(call: Call, verb: str, choose: str, body: Bulk) -> Done:
-    """All in the request's transaction: what was counted is what is decided about, or nothing is done."""
+async def _bulk(call: Call, verb: str, choose: str, body: BulkRequest) -> Later:
+    """Nothing is done where the count has changed; an action that has changed since then is refused alone."""
     given = body.filter.model_dump(exclude_none=True)
     if not given:
         raise HttpProblem(422, "/filter: must have at least one field")
@@ -89,14 +87,7 @@ async def _bulk(call: Call, verb: str, choose: str, body: Bulk) -> Done:
             f"{len(uuids)} actions match now, and {body.expected} were expected: look again",
             errors=[{"expected": body.expected, "matched": len(uuids)}],
         )
-    done, refused = 0, list[Refused]()
-    for uuid in uuids:
-        try:
-            async with call.connection.transaction():
-                done += bool(await _decide(call, verb, uuid, body.reason))
-        except psycopg.errors.ObjectNotInPrerequisiteState as error:
-            refused.append(Refused(action_uuid=uuid, detail=error.diag.message_primary or ""))
-    return Done(matched=len(uuids), done=done, refused=refused[:SHOWN])
+    return Later(Bulk(call, verb, body.reason, uuids).answer)
 
 
 async def chosen(call: Call, given: dict[str, Any], choose: str) -> list[UUID]:

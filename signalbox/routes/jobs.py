@@ -18,6 +18,7 @@ FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
 WINDOW = 20_000
 STATES = ("accepted", "running", "successful", "failed", "dismissed")
 OPEN = {"accepted", "running"}
+PLAIN = ("error", "lane", "tag", "submitted_by", "correlation_id", "id")
 PARTS = ("why", "events", "family", "inputs", "archive")
 RESULTS = "http://www.opengis.net/def/rel/ogc/1.0/results"
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
@@ -52,6 +53,8 @@ class JobQuery(Record):
     """Only jobs of this caller."""
     correlation_id: Text | None = None
     """Only this correlation id."""
+    id: Annotated[str, Field(pattern="^[0-9a-f]{4,32}$")] | None = None
+    """Only jobs whose id begins or ends with these digits, written without hyphens."""
 
     @field_validator("status")
     @classmethod
@@ -161,7 +164,7 @@ async def _values(call: Call, query: JobQuery) -> dict[str, Any]:
         "statuses": query.statuses,
         "min_duration": query.minDuration,
         "max_duration": query.maxDuration,
-        **{name: getattr(query, name) for name in ("error", "lane", "tag", "submitted_by", "correlation_id")},
+        **{name: getattr(query, name) for name in PLAIN},
     }
 
 

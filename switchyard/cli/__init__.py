@@ -8,12 +8,14 @@
     schedules.py      a command with verbs: `VERBS` lists them
     many.py           a decision about many actions: choose, show, ask, apply in groups
     causes.py         causes of failures, and retriggering at a pace that stops when the cause returns
+    over_http/        the commands of people without access to the database, with --url
 
 A command loads the configuration once (`configured`), opens one connection (`connected`), runs a named query
 of switchyard/ledger/queries, and prints a table for people or, with --json, JSON for programs. Errors end it
 with a message and the exit code of switchyard/errors.py.
 """
 
+from switchyard.cli.over_http import COMMANDS as OVER_HTTP
 from switchyard.cli.program import program, run
 
 COMMANDS = {
@@ -44,7 +46,10 @@ COMMANDS = {
 }
 
 app = program(
-    "switchyard", "Runs and tracks long workflows and their callbacks, with Postgres as the queue.", COMMANDS
+    "switchyard",
+    "Runs and tracks long workflows and their callbacks, with Postgres as the queue.",
+    COMMANDS,
+    OVER_HTTP,
 )
 
 

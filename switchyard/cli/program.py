@@ -6,9 +6,11 @@ that lists a command is read from its source file: the first line of its functio
 """
 
 import ast
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
@@ -19,16 +21,29 @@ from typer.core import TyperGroup
 
 from switchyard import __version__
 from switchyard.cli.options import ConfigFile
-from switchyard.errors import SwitchyardError
+from switchyard.errors import BadInput, SwitchyardError
 from switchyard.extras import missing_extra
 from switchyard.process.exit import say_the_rest
 from switchyard.process.redact import redact, redact_tracebacks
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+ADDRESS: ContextVar[str] = ContextVar("address")  # the URL that commands over HTTP use
+VARIABLE = "SWITCHYARD_URL"
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        help=f"Use the HTTP API at this address, not the database; by default ${VARIABLE}, and the token is "
+        "$SWITCHYARD_TOKEN. It may also be given after the command.",
+        show_default=False,
+    ),
+]
 
 
-def program(name: str, about: str, commands: Mapping[str, str]) -> typer.Typer:
-    """The program of these commands, each given as `module:function`."""
+def program(
+    name: str, about: str, commands: Mapping[str, str], over_http: Mapping[str, str] | None = None
+) -> typer.Typer:
+    """The program of these commands, each given as `module:function`; `over_http`: those with a URL."""
 
     class Group(TyperGroup):
         """Lists commands without importing them; the one that is called is loaded."""
@@ -41,7 +56,10 @@ def program(name: str, about: str, commands: Mapping[str, str]) -> typer.Typer:
 
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
             called, listed, rest = super().resolve_command(ctx, args)
-            return called, listed and _loaded(str(called), commands[str(called)]), rest
+            place = commands.get(str(called), "")
+            if over_http is not None and listed is not None:
+                place, rest = _chosen(ctx, str(called), place, rest, over_http)
+            return called, listed and _loaded(str(called), place), rest
 
     app = typer.Typer(
         name=name,
@@ -53,7 +71,7 @@ def program(name: str, about: str, commands: Mapping[str, str]) -> typer.Typer:
     )
     for called in commands:
         app.command(called)(_listed)
-    app.callback()(_root(name, commands))
+    app.callback()(_root(name, commands, with_url=over_http is not None))
     return app
 
 
@@ -118,21 +136,51 @@ def _loaded(called: str, place: str) -> Any:
     return typer.main.get_command(alone)
 
 
-def _root(name: str, commands: Mapping[str, str]) -> Callable[..., None]:
+def _chosen(
+    ctx: Any, called: str, place: str, rest: list[str], over_http: Mapping[str, str]
+) -> tuple[str, list[str]]:
+    """The command of that name that uses the database, or with a URL the one that uses HTTP."""
+    after, rest = _taken(rest)
+    given = after or ctx.params.get("url")
+    url = given or os.environ.get(VARIABLE)
+    if not url or (called not in over_http and not given):
+        return place, rest
+    if called not in over_http:
+        raise BadInput(f"{called} needs the database; with --url there are {', '.join(over_http)}")
+    ADDRESS.set(url)
+    return over_http[called], rest
+
+
+def _taken(rest: list[str]) -> tuple[str | None, list[str]]:
+    """The value of --url among the arguments of a command, and the other arguments."""
+    end = rest.index("--") if "--" in rest else len(rest)
+    for place, word in enumerate(rest[:end]):
+        if word == "--url" and place + 1 < end:
+            return rest[place + 1], rest[:place] + rest[place + 2 :]
+        if word.startswith("--url="):
+            return word.removeprefix("--url="), rest[:place] + rest[place + 1 :]
+    return None, rest
+
+
+def _root(name: str, commands: Mapping[str, str], with_url: bool) -> Callable[..., None]:
     def show_version(wanted: bool) -> None:
         if wanted:
             print(f"{name} {__version__}")
             raise typer.Exit
 
-    def root(
-        ctx: typer.Context,
-        config: ConfigFile = None,
-        version: Annotated[
-            bool, typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True)
-        ] = False,
-    ) -> None:
+    Version = Annotated[  # noqa: N806 - a type
+        bool, typer.Option("--version", help="Print the version.", callback=show_version, is_eager=True)
+    ]
+
+    def root(ctx: typer.Context, config: ConfigFile = None, version: Version = False) -> None:
         del version
         if config is not None:  # `switchyard -c FILE list` is `switchyard list -c FILE`
             ctx.default_map = {called: {"config": str(config)} for called in commands}
 
-    return root
+    def root_with_url(
+        ctx: typer.Context, config: ConfigFile = None, url: Url = None, version: Version = False
+    ) -> None:
+        del url  # _chosen has read it before this is called
+        root(ctx, config, version)
+
+    return root_with_url if with_url else root

@@ -140,8 +140,8 @@ def submit(
         _bulk(config, bulk, as_json)
         return
     submission = Submission(
-        name, _read("--parameters", parameters), workflow, priority, correlation_id, key,
-        start_after=_start("--after", after), callbacks=_read("--callbacks", callbacks or "null"),
+        name, read_json("--parameters", parameters), workflow, priority, correlation_id, key,
+        start_after=_start("--after", after), callbacks=read_json("--callbacks", callbacks or "null"),
         lane=lane, tags=tag or (),
     )  # fmt: skip
     request = accept(submission, rules(config))
@@ -198,7 +198,8 @@ def _submission(line: str) -> Submission:
     return Submission(**{**body, "tags": body.get("tags") or (), "after": after})
 
 
-def _read(option: str, given: str) -> Any:
+def read_json(option: str, given: str) -> Any:
+    """The value of an option that takes JSON, @FILE or - for standard input."""
     if given == "-" or given.startswith("@"):
         given = _text(given.removeprefix("@"))
     try:

@@ -2,20 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 from uuid import UUID
 
 import httpx
 
 from switchyard.errors import Transient
 from switchyard.remote import calls
-from switchyard.remote.calls import Job, Sent
+from switchyard.remote.calls import Job, Options, Sent
+from switchyard.submit.submission import Submission
 
 Result = TypeVar("Result")
 Events = list[dict[str, Any]]
 Jobs = list[Job]
+Ids = list[UUID]
 
 
 def connect_async(url: str, token: str | None = None, *, timeout: float = 30.0) -> "AsyncClient":
@@ -45,23 +47,16 @@ class AsyncClient:
 
     async def submit(
         self,
-        workflow: str,
+        name: str | None = None,
         parameters: Mapping[str, Any] | None = None,
-        *,
-        idempotency_key: str | None = None,
-        lane: str | None = None,
-        priority: int | None = None,
-        tags: Sequence[str] | None = None,
-        correlation_id: str | None = None,
+        **options: Unpack[Options],
     ) -> UUID:
-        """Submit a job; its id. With an idempotency key it may be sent again: the first job is found."""
-        options = {
-            "lane": lane,
-            "priority": priority,
-            "tags": None if tags is None else list(tags),
-            "correlation_id": correlation_id,
-        }
-        return await self._send(calls.submit(workflow, parameters, idempotency_key, options))
+        """Submit a job of a workflow; its id. With an idempotency key it may be sent again."""
+        return await self._send(calls.submit(name, parameters, options))
+
+    async def submit_many(self, submissions: Iterable[Submission]) -> Ids:
+        """Submit one after the other; their ids. With idempotency keys, it may be repeated after an error."""
+        return [await self._send(calls.submit_one(each)) for each in submissions]
 
     async def status(self, job: UUID | str) -> Job:
         """The status of a job."""
@@ -91,6 +86,10 @@ class AsyncClient:
         """The results of a successful job."""
         return await self._send(calls.results(job))
 
+    async def why(self, job: UUID | str) -> str:
+        """Why a job has not ended, in one sentence."""
+        return await self._send(calls.why(job))
+
     async def cancel(self, job: UUID | str, *, reason: str) -> bool:
         """Cancel an open job; false where it had ended."""
         return await self._send(calls.cancel(job, reason))
@@ -98,6 +97,14 @@ class AsyncClient:
     async def retrigger(self, job: UUID | str, *, reason: str) -> int:
         """Open the next run of a job that ended without success; its number."""
         return await self._send(calls.retrigger(job, reason))
+
+    async def get(self, path: str, **query: Any) -> Any:
+        """The answer of any other route that reads, like /inbox."""
+        return await self._send(calls.get(path, query))
+
+    async def post(self, path: str, body: Any) -> Any:
+        """The answer of any other route that changes something, like /queues/webhook/pause."""
+        return await self._send(calls.post(path, body))
 
     async def _send(self, sent: Sent[Result]) -> Result:
         try:

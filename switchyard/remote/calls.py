@@ -1,17 +1,20 @@
 """What each verb sends, and what its answer means: shared by the synchronous and the asynchronous client."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar, cast
+from urllib.parse import quote
 from uuid import UUID
 
 import httpx
 
 from switchyard.errors import BadInput, SwitchyardError, Transient
+from switchyard.submit.submission import Submission
 
 Result = TypeVar("Result")
 ENDS = frozenset({"successful", "failed", "dismissed"})
+RESULTS = "http://www.opengis.net/def/rel/ogc/1.0/results"
 BEGIN, LONGEST = 0.2, 5.0  # seconds between two looks of `wait`
 
 
@@ -32,6 +35,12 @@ class Job:
         """Whether it has ended."""
         return self.status in ENDS
 
+    @property
+    def results_url(self) -> str | None:
+        """Where its results are, once it is successful."""
+        found = (link["href"] for link in self.document.get("links", ()) if link.get("rel") == RESULTS)
+        return next(found, None)
+
 
 @dataclass(frozen=True, slots=True)
 class Sent(Generic[Result]):
@@ -45,19 +54,48 @@ class Sent(Generic[Result]):
     query: Mapping[str, Any] = field(default_factory=dict)
 
 
-def submit(
-    workflow: str,
-    parameters: Mapping[str, Any] | None,
-    idempotency_key: str | None,
-    options: Mapping[str, Any],
-) -> Sent[UUID]:
-    """Submits a job; its id."""
-    body = {
-        "inputs": dict(parameters or {}),
-        "switchyard": {k: v for k, v in options.items() if v is not None},
+class Options(TypedDict, total=False):
+    """What else a submission may have."""
+
+    workflow: str
+    """The workflow to run, where it is not the first argument."""
+    idempotency_key: str | None
+    """Reusing a key returns the first job's id; every caller has keys of its own."""
+    priority: int | None
+    """Smaller goes first; of equals the older."""
+    lane: str | None
+    """Whom it belongs to, or where it goes."""
+    tags: Sequence[str] | None
+    """Words to find it by."""
+    correlation_id: str | None
+    """Goes along into every log line, message and webhook."""
+
+
+def submit_one(submission: Submission) -> Sent[UUID]:
+    """The same for a record of the Python API; BadInput where it has what the HTTP API does not take."""
+    given = {
+        field.name: getattr(submission, field.name)
+        for field in fields(submission)
+        if field.name not in ("action_name", "parameters")
+        and getattr(submission, field.name) not in (None, ())
     }
-    headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
-    return Sent("POST", f"/processes/{workflow}/execution", lambda job: UUID(job["jobID"]), body, headers)
+    if unknown := sorted(given.keys() - Options.__annotations__.keys()):
+        raise BadInput(f"{', '.join(unknown)}: not possible over HTTP")
+    return submit(submission.action_name, submission.parameters, cast("Options", given))
+
+
+def submit(name: str | None, parameters: Mapping[str, Any] | None, options: Options) -> Sent[UUID]:
+    """Submits a job; its id."""
+    given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+    workflow, key = given.pop("workflow", name), given.pop("idempotency_key", None)
+    if not workflow:
+        raise BadInput("workflow: over HTTP a submission names the workflow to run")
+    if "tags" in given:
+        given["tags"] = list(given["tags"])
+    body = {"inputs": dict(parameters or {}), "switchyard": given}
+    headers = {} if key is None else {"Idempotency-Key": key}
+    path = f"/processes/{quote(workflow, safe='')}/execution"
+    return Sent("POST", path, lambda job: UUID(job["jobID"]), body, headers)
 
 
 def status(job: UUID | str) -> Sent[Job]:
@@ -79,6 +117,22 @@ def events(job: UUID | str) -> Sent[list[dict[str, Any]]]:
 def results(job: UUID | str) -> Sent[Any]:
     """The results of a successful job."""
     return Sent("GET", f"/jobs/{job}/results", lambda found: found)
+
+
+def why(job: UUID | str) -> Sent[str]:
+    """Why a job has not ended, in one sentence."""
+    return Sent("GET", f"/jobs/{job}/why", lambda found: str(found["sentence"]))
+
+
+def get(path: str, query: Mapping[str, Any]) -> Sent[Any]:
+    """Any other route that reads."""
+    wanted = {name: value for name, value in query.items() if value is not None}
+    return Sent("GET", path, lambda found: found, query=wanted)
+
+
+def post(path: str, body: Any) -> Sent[Any]:
+    """Any other route that changes something."""
+    return Sent("POST", path, lambda found: found, body)
 
 
 def cancel(job: UUID | str, reason: str) -> Sent[bool]:

@@ -1,20 +1,22 @@
 """The synchronous client of signalbox."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 from uuid import UUID
 
 import httpx
 
 from switchyard.errors import Transient
 from switchyard.remote import calls
-from switchyard.remote.calls import Job, Sent
+from switchyard.remote.calls import Job, Options, Sent
+from switchyard.submit.submission import Submission
 
 Result = TypeVar("Result")
 Events = list[dict[str, Any]]
 Jobs = list[Job]
+Ids = list[UUID]
 
 
 def connect(url: str, token: str | None = None, *, timeout: float = 30.0) -> "Client":
@@ -42,23 +44,16 @@ class Client:
 
     def submit(
         self,
-        workflow: str,
+        name: str | None = None,
         parameters: Mapping[str, Any] | None = None,
-        *,
-        idempotency_key: str | None = None,
-        lane: str | None = None,
-        priority: int | None = None,
-        tags: Sequence[str] | None = None,
-        correlation_id: str | None = None,
+        **options: Unpack[Options],
     ) -> UUID:
-        """Submit a job; its id. With an idempotency key it may be sent again: the first job is found."""
-        options = {
-            "lane": lane,
-            "priority": priority,
-            "tags": None if tags is None else list(tags),
-            "correlation_id": correlation_id,
-        }
-        return self._send(calls.submit(workflow, parameters, idempotency_key, options))
+        """Submit a job of a workflow; its id. With an idempotency key it may be sent again."""
+        return self._send(calls.submit(name, parameters, options))
+
+    def submit_many(self, submissions: Iterable[Submission]) -> Ids:
+        """Submit one after the other; their ids. With idempotency keys, it may be repeated after an error."""
+        return [self._send(calls.submit_one(each)) for each in submissions]
 
     def status(self, job: UUID | str) -> Job:
         """The status of a job."""
@@ -88,6 +83,10 @@ class Client:
         """The results of a successful job."""
         return self._send(calls.results(job))
 
+    def why(self, job: UUID | str) -> str:
+        """Why a job has not ended, in one sentence."""
+        return self._send(calls.why(job))
+
     def cancel(self, job: UUID | str, *, reason: str) -> bool:
         """Cancel an open job; false where it had ended."""
         return self._send(calls.cancel(job, reason))
@@ -95,6 +94,14 @@ class Client:
     def retrigger(self, job: UUID | str, *, reason: str) -> int:
         """Open the next run of a job that ended without success; its number."""
         return self._send(calls.retrigger(job, reason))
+
+    def get(self, path: str, **query: Any) -> Any:
+        """The answer of any other route that reads, like /inbox."""
+        return self._send(calls.get(path, query))
+
+    def post(self, path: str, body: Any) -> Any:
+        """The answer of any other route that changes something, like /queues/webhook/pause."""
+        return self._send(calls.post(path, body))
 
     def _send(self, sent: Sent[Result]) -> Result:
         try:

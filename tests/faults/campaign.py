@@ -39,7 +39,7 @@ class Round:
 def campaign(yard: Yard, seed: int, faults: int, a_round: int, load: int) -> Iterator[Round]:
     """Rounds until the faults are used up, or something does not hold: then what is there is the evidence."""
     submitter = Submitter(
-        f"postgresql://postgres@127.0.0.1:{yard.submitting.port}/postgres", yard.works, seed
+        f"postgresql://postgres@127.0.0.1:{yard.submitting.port}/postgres", yard.works, seed, yard.signalboxes
     )
     try:
         for number, planned in enumerate(plan(seed, faults, a_round, kinds(yard)), 1):
@@ -60,6 +60,7 @@ def _round(yard: Yard, submitter: Submitter, number: int, planned: list[Fault], 
     stormed = time.monotonic()
     facts = settle(yard)
     found = violations(submitter.submitted, facts)
+    found += [Violation("answers over HTTP", strange) for strange in submitter.http.strange]
     return Round(
         number,
         struck,

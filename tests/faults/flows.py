@@ -32,6 +32,7 @@ def settings() -> dict[str, Any]:
         "database": {"url": "env:DATABASE_URL"},
         "conductor": {"poll": "1s", "grace": "10s", "health": {"port": 0}},
         "caboose": {"poll": "500ms", "grace": "10s", "health": {"port": 0}},
+        "signalbox": {"access": {"anonymous": "operator"}, "grace": "10s", "health": {"port": 0}},
         # Losing workers is what this is for: no name is to be paused for it.
         "workers": {"beat": "500ms", "lost_after": "3s", "min_lost": 1_000_000},
     }

@@ -15,6 +15,7 @@ from uuid import UUID
 
 import psycopg
 
+from tests.faults.over_http import OverHttp
 from tests.faults.works import Parameters, Work
 
 SUBMIT: LiteralString = """
@@ -31,17 +32,19 @@ class Asked:
     key: str
     work: Work
     parameters: Parameters
+    over_http: bool = False
 
 
 class Submitter:
     """Submits in a thread of its own; `submitted` grows as the ledger confirms."""
 
-    def __init__(self, url: str, works: Sequence[Work], seed: int) -> None:
+    def __init__(self, url: str, works: Sequence[Work], seed: int, signalboxes: Sequence[str]) -> None:
         self._url = f"{url}?connect_timeout=3&application_name=submitter"
         self._works = works
         self._chance = random.Random(f"load {seed}")
         self._connection: psycopg.Connection[Any] | None = None
         self._number = 0
+        self.http = OverHttp(signalboxes)
         self.submitted: dict[UUID, Asked] = {}
         self.repeated = 0
 
@@ -53,27 +56,48 @@ class Submitter:
         return thread
 
     def close(self) -> None:
+        self._disconnect()
+        self.http.close()
+
+    def _disconnect(self) -> None:
         if self._connection is not None:
             self._connection.close()
+            self._connection = None
 
     def _next(self) -> Asked:
         work = self._chance.choices(self._works, [work.share for work in self._works])[0]
         self._number += 1
-        return Asked(f"{work.name}-{self._number}", work, work.make(self._chance, self._number))
+        parameters = work.make(self._chance, self._number)
+        over_http = work.workflow is not None and self._chance.random() < 0.5
+        return Asked(f"{work.name}-{self._number}", work, parameters, over_http)
 
     def _submit_all(self, chosen: Sequence[Asked], seconds: float) -> None:
         began = time.monotonic()
         for place, asked in enumerate(chosen):
             time.sleep(max(0.0, began + seconds * place / len(chosen) - time.monotonic()))
-            work = asked.work
+            self._submit(asked)
+
+    def _submit(self, asked: Asked) -> None:
+        work = asked.work
+        if asked.over_http:
+            assert work.workflow is not None
+            uuid = self.http.submit(work.workflow, asked.parameters, asked.key)
+        else:
             own = json.dumps(work.callbacks) if work.callbacks else None
-            parameters = json.dumps(asked.parameters)
-            uuid = self._told(
-                SUBMIT, work.action, parameters, work.workflow, f"c-{asked.key}", asked.key, own
+            given = (
+                work.action,
+                json.dumps(asked.parameters),
+                work.workflow,
+                f"c-{asked.key}",
+                asked.key,
+                own,
             )
-            self.submitted[UUID(str(uuid))] = asked
-            if work.cancel:
-                self._told(CANCEL, uuid)
+            uuid = UUID(str(self._told(SUBMIT, *given)))
+        self.submitted[uuid] = asked
+        if work.cancel and asked.over_http:
+            self.http.cancel(uuid)
+        elif work.cancel:
+            self._told(CANCEL, uuid)
 
     def _told(self, statement: LiteralString, *values: object) -> Any:
         """The answer, however often it takes."""
@@ -83,8 +107,7 @@ class Submitter:
                     self._connection = psycopg.connect(self._url, autocommit=True)
                 row = self._connection.execute(statement, values).fetchone()
             except psycopg.OperationalError:
-                self.close()
-                self._connection = None
+                self._disconnect()
                 self.repeated += 1
                 time.sleep(PAUSE)
             else:

@@ -8,6 +8,8 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import httpx
+
 from switchyard.ledger import migrate
 from switchyard.store import Store, open_store
 from tests.deployment import configuration
@@ -22,6 +24,7 @@ from tests.parts.clock import Clock
 from tests.parts.database import Database
 from tests.parts.disk import Disk
 from tests.parts.need import required
+from tests.parts.ports import free_port
 from tests.parts.postgres import Server, binaries
 from tests.parts.proxy import Proxy
 from tests.waiting import until
@@ -29,7 +32,7 @@ from tests.waiting import until
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
-CONDUCTORS, CABOOSES, WORKERS = 3, 2, 2
+CONDUCTORS, CABOOSES, WORKERS, SIGNALBOXES = 3, 2, 2, 2
 BEATING = """
     select kind, coalesce(action_name, ''), count(*) from switchyard.worker
     where ended_at is null and lost_at is null and beat_at > clock_timestamp() - interval '5 s' group by 1, 2
@@ -67,6 +70,7 @@ class Yard:
         self.config = self._configuration()
         self.file = configuration.write(folder / "switchyard.yaml", self.config)
         self.programs: dict[str, Program] = {}
+        self.signalboxes: list[str] = []
         self.misconfigured_until = 0.0  # by the monotonic clock
         self.trespasses: list[str] = []
         self.remembered: dict[str, list[MessageTypeDef]] = {"work": [], "status": []}
@@ -82,17 +86,23 @@ class Yard:
             assert self.jobs is not None
             environ = self.jobs.worker_environ(self.store.url)
             self._spawn(f"worker-{number + 1}", ["assessment", "work"], environ, ledger=False)
+        for number in range(SIGNALBOXES):
+            port = free_port()
+            self.signalboxes.append(f"http://127.0.0.1:{port}")
+            environ = {"SWITCHYARD_SIGNALBOX__LISTEN__PORT": str(port)}
+            self._spawn(f"signalbox-{number + 1}", ["signalbox", "run", "-c", self.file], environ)
         until(lambda: not self.absent(), 120, every=0.2)
 
     def absent(self) -> list[str]:
-        """Workers that ought to be there and show no life: every conductor has one for each name."""
+        """What ought to be there and shows no life; every conductor has a worker for each name."""
         beating = {(kind, name): count for kind, name, count in self.database.execute(BEATING)}
         wanted = dict.fromkeys((("conductor", name) for name in self.config["actions"]), CONDUCTORS)
         wanted["caboose", ""] = CABOOSES
         counts = {who: (beating.get(who, 0), most) for who, most in wanted.items()}
-        return [
+        silent = [
             f"{kind} {name}: {here} of {most}" for (kind, name), (here, most) in counts.items() if here < most
         ]
+        return silent + [f"signalbox at {url}" for url in self.signalboxes if not _ready(url)]
 
     def left_over(self) -> list[str]:
         """What nobody has forgotten at its backend."""
@@ -148,6 +158,13 @@ class Yard:
                 raise
             self.missing[name] = str(why)
             return None
+
+
+def _ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/readyz", timeout=2).status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 @contextmanager

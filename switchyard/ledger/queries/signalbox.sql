@@ -17,6 +17,8 @@ where (%(processes)s::text[] is null or j.process_id = any(%(processes)s))
   and (%(tag)s::text is null or %(tag)s = any(j.tags))
   and (%(submitted_by)s::text is null or j.submitted_by = %(submitted_by)s)
   and (%(correlation_id)s::text is null or j.correlation_id = %(correlation_id)s)
+  and (%(id)s::text is null or starts_with(replace(j.job_id::text, '-', ''), %(id)s)
+    or replace(j.job_id::text, '-', '') like '%%' || %(id)s)
   and (%(min_duration)s::float is null
     or coalesce(j.ended_at, now()) - j.started_at >= make_interval(secs => %(min_duration)s))
   and (%(max_duration)s::float is null
@@ -36,6 +38,8 @@ where (%(processes)s::text[] is null or j.process_id = any(%(processes)s))
   and (%(tag)s::text is null or %(tag)s = any(j.tags))
   and (%(submitted_by)s::text is null or j.submitted_by = %(submitted_by)s)
   and (%(correlation_id)s::text is null or j.correlation_id = %(correlation_id)s)
+  and (%(id)s::text is null or starts_with(replace(j.job_id::text, '-', ''), %(id)s)
+    or replace(j.job_id::text, '-', '') like '%%' || %(id)s)
   and (%(min_duration)s::float is null
     or coalesce(j.ended_at, now()) - j.started_at >= make_interval(secs => %(min_duration)s))
   and (%(max_duration)s::float is null
