@@ -189,7 +189,7 @@ comment on function switchyard.refilled is 'The tokens of a bucket now; null wit
 --    tokens have come are ready.
 -- 3. Ready lanes in the order of their virtual time, the head of each, at most quantum x weight, its free slots and its tokens.
 --    Try locks, look again in a new statement, write the lane. If room is left and every lane had its turn: again, with four
---    times the quantum.
+--    times the quantum. A large claim begins with a larger one: it writes fewer lanes, and what it takes starts at once anyway.
 -- The outcome's own commit flushes this one too, so it need not wait for the disk.
 create or replace function switchyard.lane_claim(
   p_flow text, p_limit integer, p_held uuid[] default '{}', p_slowed text[] default '{}', p_factors double precision[] default '{}',
@@ -218,13 +218,17 @@ declare
   docked_lanes text[] := '{}'; docked_counts bigint[] := '{}'; docked bigint := 0;
   one integer; -- where lanes have a limit; the breaker leaves at least this
   foreign_now uuid[] := '{}'; strangers uuid[]; -- held by others than the sessions of the flow
-  room integer; passes integer := 0; turns integer := quantum;
+  room integer; passes integer := 0; turns integer := greatest(quantum, p_limit / 16);
   c_lane text[]; c_seq bigint[]; c_take integer[]; c_vtime double precision[]; c_uuid uuid[]; c_lock bigint[]; c_priority smallint[];
   ok boolean[]; ok2 boolean[]; w_uuid uuid[]; w_run integer[]; w_attempt integer[]; w_lock bigint[]; w_lane text[];
-  got integer; found_rows integer; v_min double precision; settled integer;
+  got integer; same bigint; first_runs bigint; first_attempts bigint; same_runs bigint; same_attempts bigint; found_rows integer; v_min double precision; settled integer;
 begin
   uuids := '{}'; runs := '{}'; attempts := '{}'; lock_ids := '{}'; limited := true; held_back := false; lanes := '{}';
-  perform pg_advisory_xact_lock(1937204083, hashtext(p_flow));
+  begin
+    perform pg_advisory_xact_lock(1937204083, hashtext(p_flow));
+  exception when lock_not_available then
+    return; -- another claim takes long; an error would cost the caller its session, and all that it has in flight
+  end;
   perform set_config('synchronous_commit', 'off', true);
   select * into f from switchyard.flow x where x.flow = p_flow;
   if not found then
@@ -275,10 +279,8 @@ begin
     st.in_flight := st.in_flight - cardinality(freed_ids);
     update switchyard.yard y set entered = pg_current_xact_id()
     from (
-      select z.at from unnest(freed_ids) as k (id), lateral (
-        select w.ctid as at, w.status, w.due from switchyard.yard w where w.action_uuid = k.id offset 0) as z
-      where z.status in ('PENDING', 'BACKOFF') and z.due is null offset 0) as r
-    where y.ctid = r.at;
+      select w.ctid as at, w.status, w.due from switchyard.yard w where w.action_uuid = any (freed_ids) offset 0) as r
+    where y.ctid = r.at and r.status in ('PENDING', 'BACKOFF') and r.due is null;
   end if;
   select coalesce(array_agg(k.id order by k.id), '{}') into flying
   from (
@@ -350,10 +352,14 @@ begin
   end if;
   while room > 0 and passes < 100 loop
     passes := passes + 1;
-    select array_agg(c.lane), array_agg(c.seq), array_agg(c.take), array_agg(c.vtime), array_agg(c.action_uuid), array_agg(c.lock_id), array_agg(c.priority)
-    into c_lane, c_seq, c_take, c_vtime, c_uuid, c_lock, c_priority
+    select array_agg(c.lane), array_agg(c.seq), array_agg(c.take), array_agg(c.vtime), array_agg(c.action_uuid), array_agg(c.lock_id), array_agg(c.priority),
+      -- The same again without lanes that have nothing.
+      coalesce(array_agg(c.action_uuid) filter (where c.action_uuid is not null), '{}'), array_agg(c.run) filter (where c.action_uuid is not null),
+      array_agg(c.attempt) filter (where c.action_uuid is not null), array_agg(c.lock_id) filter (where c.action_uuid is not null),
+      array_agg(c.lane) filter (where c.action_uuid is not null), sum(c.run), sum(c.attempt)
+    into c_lane, c_seq, c_take, c_vtime, c_uuid, c_lock, c_priority, w_uuid, w_run, w_attempt, w_lock, w_lane, first_runs, first_attempts
     from (
-      select l.lane, l.seq, l.take, l.vtime, y.action_uuid, y.lock_id, y.priority
+      select l.lane, l.seq, l.take, l.vtime, y.action_uuid, y.lock_id, y.priority, y.run, y.attempt
       from (
         select x.*, greatest(0, least(room, greatest(1, round(turns * x.weight)),
           greatest(one, floor(f.lane_in_flight * x.factor)) - x.in_flight,
@@ -363,12 +369,12 @@ begin
         order by x.vtime, x.lane offset 0) as l
       left join lateral (
         select u.* from (
-          select e.action_uuid, e.lock_id, e.priority from unnest(l.early) as k (id) cross join lateral (
+          select e.action_uuid, e.lock_id, e.priority, e.run, e.attempt from unnest(l.early) as k (id) cross join lateral (
             select z.* from switchyard.yard z where z.action_uuid = k.id offset 0) as e
           where e.status in ('PENDING', 'BACKOFF') and e.due is null
             and flying[width_bucket(e.action_uuid, flying)] is distinct from e.action_uuid
           union all
-          (select z.action_uuid, z.lock_id, z.priority from switchyard.yard z
+          (select z.action_uuid, z.lock_id, z.priority, z.run, z.attempt from switchyard.yard z
            where (z.flow || '') = p_flow and z.flow is not null and z.lane = l.lane and z.status in ('PENDING', 'BACKOFF') and z.due is null
              and (z.priority, z.action_uuid) > (l.from_priority, l.from_uuid) and z.action_uuid <> all (l.early)
              and flying[width_bucket(z.action_uuid, flying)] is distinct from z.action_uuid
@@ -380,34 +386,43 @@ begin
       exit;
     end if;
     found_rows := cardinality(c_lane);
-    select array_agg(c.id is not null and switchyard.try_lock_unless_held(c.id, c.lock, held)) into ok from unnest(c_uuid, c_lock) as c (id, lock);
-    -- In a new statement, so with a new snapshot: is it still processable?
-    select array_agg(y.action_uuid is not null), coalesce(array_agg(y.action_uuid) filter (where y.action_uuid is not null), '{}'),
-      array_agg(y.run) filter (where y.action_uuid is not null), array_agg(y.attempt) filter (where y.action_uuid is not null),
-      array_agg(y.lock_id) filter (where y.action_uuid is not null), array_agg(c.lane) filter (where y.action_uuid is not null)
-    into ok2, w_uuid, w_run, w_attempt, w_lock, w_lane
-    from unnest(c_uuid, ok, c_lane) as c (id, ok, lane) left join lateral (
-      select z.action_uuid, z.run, z.attempt, z.lock_id from switchyard.yard z
-      where c.ok and z.action_uuid = c.id and z.status in ('PENDING', 'BACKOFF') and z.due is null offset 0) as y on true;
-    got := cardinality(w_uuid);
-    strangers := array(select c.id from unnest(c_uuid, ok) as c (id, ok) where c.id is not null and not c.ok);
-    perform pg_advisory_unlock(c.lock) from unnest(c_lock, ok, ok2) as c (lock, ok, ok2) where c.ok and not c.ok2;
+    select array_agg(t.got), count(*) filter (where t.got) into ok, got
+    from (
+      select c.id is not null and switchyard.try_lock_unless_held(c.id, c.lock, held) as got from unnest(c_uuid, c_lock) as c (id, lock)
+      offset 0) as t;
+    -- In a new statement, so with a new snapshot: is it still processable? Runs only grow, and attempts within a run, so equal
+    -- sums mean that none has changed, and one walk of the primary key tells. Else each is looked at by itself.
+    select count(*) filter (where y.status in ('PENDING', 'BACKOFF') and y.due is null), sum(y.run), sum(y.attempt)
+    into same, same_runs, same_attempts from switchyard.yard y where y.action_uuid = any (w_uuid);
+    if got = cardinality(w_uuid) and same = got and (same_runs, same_attempts) is not distinct from (first_runs, first_attempts) then
+      ok2 := ok;
+      strangers := '{}';
+    else
+      select array_agg(y.action_uuid is not null), coalesce(array_agg(y.action_uuid) filter (where y.action_uuid is not null), '{}'),
+        array_agg(y.run) filter (where y.action_uuid is not null), array_agg(y.attempt) filter (where y.action_uuid is not null),
+        array_agg(y.lock_id) filter (where y.action_uuid is not null), array_agg(c.lane) filter (where y.action_uuid is not null)
+      into ok2, w_uuid, w_run, w_attempt, w_lock, w_lane
+      from unnest(c_uuid, ok, c_lane) as c (id, ok, lane) left join lateral (
+        select z.action_uuid, z.run, z.attempt, z.lock_id from switchyard.yard z
+        where c.ok and z.action_uuid = c.id and z.status in ('PENDING', 'BACKOFF') and z.due is null offset 0) as y on true;
+      got := cardinality(w_uuid);
+      strangers := array(select c.id from unnest(c_uuid, ok) as c (id, ok) where c.id is not null and not c.ok);
+      perform pg_advisory_unlock(c.lock) from unnest(c_lock, ok, ok2) as c (lock, ok, ok2) where c.ok and not c.ok2;
+    end if;
     with looked_at as (
       select c.lane, c.seq, min(c.take) as take, count(c.id) as candidates, count(*) filter (where c.ok2)::integer as got,
         coalesce(array_agg(c.id) filter (where c.id is not null and not c.ok), '{}') as foreigners,
         coalesce(array_agg(c.id) filter (where c.id is not null), '{}') as ids,
-        -- Ordered here: the sort under GROUP BY does not keep the order of the page.
-        (array_agg(c.priority order by c.place desc) filter (where c.id is not null))[1] as last_priority,
-        (array_agg(c.id order by c.place desc) filter (where c.id is not null))[1] as last_uuid,
+        max(c.place) filter (where c.id is not null) as last, -- by its place: the sort under GROUP BY does not keep the order of the page
         found_rows = room and bool_or(c.place = found_rows and c.id is not null) as cut
-      from unnest(c_lane, c_seq, c_take, c_uuid, c_priority, ok, ok2) with ordinality as c (lane, seq, take, id, priority, ok, ok2, place)
+      from unnest(c_lane, c_seq, c_take, c_uuid, ok, ok2) with ordinality as c (lane, seq, take, id, ok, ok2, place)
       group by c.lane, c.seq
     ), moved as (
       update switchyard.lane l set seq = st.seq + 1,
         vtime = l.vtime + s.got / l.weight, in_flight = l.in_flight + s.got,
         tokens = n.tokens, refilled = moment, early = n.early,
-        from_priority = case when (s.last_priority, s.last_uuid) > (l.from_priority, l.from_uuid) then s.last_priority else l.from_priority end,
-        from_uuid = case when (s.last_priority, s.last_uuid) > (l.from_priority, l.from_uuid) then s.last_uuid else l.from_uuid end,
+        from_priority = case when n.further then c_priority[s.last] else l.from_priority end,
+        from_uuid = case when n.further then c_uuid[s.last] else l.from_uuid end,
         state = n.state,
         since = case when n.state in ('full', 'waiting') then case when s.got > 0 then moment else coalesce(l.since, moment) end end,
         next_at = case when n.state = 'waiting' then moment + case when n.pause then interval '500 ms'
@@ -423,6 +438,7 @@ begin
       ) as m
       cross join lateral (
         select m.tokens, m.early, m.rate, m.ended or f.lane_running is not null as pause,
+          (c_priority[s.last], c_uuid[s.last]) > (o.from_priority, o.from_uuid) as further,
           case when m.ended and m.early = '{}' then 'empty'
             when m.ended then 'waiting'
             when o.in_flight + s.got >= greatest(one, floor(f.lane_in_flight * o.factor)) then 'full'

@@ -291,6 +291,50 @@ def test_a_limit_or_weight_that_cannot_be_is_refused_and_changes_nothing(
     assert workers[0].claim() == ["A"]
 
 
+def test_a_claim_that_cannot_have_its_turn_in_time_finds_nothing_and_keeps_its_session(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    worker, other, _ = workers
+    announce(ledger.connection, lane_in_flight=2)
+    fill(ledger.connection, 3, "A")
+    assert worker.claim(1) == ["A"]
+    worker.connection.execute("set lock_timeout = '20ms'")
+    with other.connection.transaction():
+        other.connection.execute("select pg_advisory_xact_lock(1937204083, hashtext('hook'))")
+        assert worker.claim() == []
+        assert worker.limited
+    assert worker.claim() == ["A"]
+    assert in_flight(ledger.connection) == {"A": 2}
+
+
+BETWEEN = """create or replace function switchyard.try_lock_unless_held(p_uuid uuid, p_lock bigint, p_held uuid[]) returns boolean
+  language plpgsql as $$ begin
+    insert into switchyard.event (action_uuid, status, run, attempt, retry_seconds)
+    select p_uuid, case y.priority when 1 then 'BACKOFF' else 'SUCCESSFUL' end::switchyard.status, 1, 1, 0
+    from switchyard.yard y where y.action_uuid = p_uuid and y.priority < 3;
+    return pg_try_advisory_lock(p_lock);
+  end $$"""
+
+
+@pytest.mark.breaks_ledger
+def test_what_a_peer_did_between_the_look_and_the_lock_is_seen(ledger: Ledger, workers: list[Worker]) -> None:
+    worker = workers[0]
+    announce(ledger.connection)
+    for priority in (1, 2, 3):
+        fill(ledger.connection, 1, "A", priority=priority)
+    [(retried,), (ended,), (left,)] = ledger.connection.execute(
+        "select action_uuid from switchyard.yard order by priority"
+    ).fetchall()
+    ledger.connection.execute(BETWEEN)
+    worker.claim()
+    assert list(worker.held) == [left]
+    [(locks,)] = worker.connection.execute(
+        "select count(*) from pg_locks where locktype = 'advisory' and objsubid = 1 and pid = pg_backend_pid()"
+    ).fetchall()
+    assert locks == 1, "the others were given back"
+    assert (ledger.state(retried), ledger.state(ended)) == (("BACKOFF", 1, 1), ("SUCCESSFUL", 1, 1))
+
+
 def test_paused_names_are_not_claimed(ledger: Ledger, workers: list[Worker]) -> None:
     announce(ledger.connection, lane_in_flight=1)
     fill(ledger.connection, 1, "A")
