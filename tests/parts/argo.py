@@ -1,6 +1,8 @@
 """The real Argo workflow controller, on the tests' API server; it serves the workflows of every namespace."""
 
 import os
+from collections.abc import Iterable
+from pathlib import Path
 
 import yaml
 
@@ -74,9 +76,14 @@ class Argo:
 
 def install_definitions(cluster: Cluster) -> None:
     """Argo's CustomResourceDefinitions, as its module carries them, served and settled."""
-    for path in sorted(ARGO.kept().glob("argoproj.io_*.yaml")):
+    define(cluster, sorted(ARGO.kept().glob("argoproj.io_*.yaml")))
+
+
+def define(cluster: Cluster, files: Iterable[Path]) -> None:
+    """Create the CustomResourceDefinitions of these files, and wait until they are served."""
+    for path in files:
         cluster.api.create(DEFINITIONS, yaml.safe_load(path.read_text()))
-    until(lambda: all(map(_established, cluster.api.get(DEFINITIONS)["items"])))
+    until(lambda: all(map(_established, cluster.api.get(DEFINITIONS)["items"])), 60)
 
 
 def _established(definition: Object) -> bool:

@@ -1,11 +1,12 @@
 """Parts that are built from the Go module proxy, each pinned by a small module of ours in tests/parts/go."""
 
+import json
 import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.parts.cache import cached, run, tool
+from tests.parts.cache import UnavailableError, cached, run, tool
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,29 @@ class GoPart:
         )
 
 
+@dataclass(frozen=True)
+class GoModule:
+    """A folder of a module's source, which nothing is built from; `checksum` is the one of go.sum."""
+
+    name: str
+    module: str
+    version: str
+    checksum: str
+    folder: str
+
+    def files(self) -> Path:
+        """The files of the folder."""
+        return cached(f"{self.name}-{self.version}", self._download)
+
+    def _download(self, into: Path) -> None:
+        argv = [tool("go"), "mod", "download", "-json", f"{self.module}@{self.version}"]
+        found = json.loads(run(argv, cwd=into, env={"GOFLAGS": "", "GOWORK": "off"}))
+        if found["Sum"] != self.checksum:
+            raise UnavailableError(f"{self.module} {self.version} has the checksum {found['Sum']}")
+        for each in (Path(found["Dir"]) / self.folder).iterdir():
+            shutil.copyfile(each, into / each.name)
+
+
 ETCD = GoPart("etcd", "go.etcd.io/etcd/server/v3", "")
 KUBE_APISERVER = GoPart("kube-apiserver", "k8s.io/kubernetes", "/cmd/kube-apiserver")
 ARGO = GoPart(
@@ -62,3 +86,17 @@ ARGO = GoPart(
 VERSITYGW = GoPart("versitygw", "github.com/versity/versitygw", "/cmd/versitygw")
 KUSTOMIZE = GoPart("kustomize", "sigs.k8s.io/kustomize/kustomize/v5", "")
 HELM = GoPart("helm", "helm.sh/helm/v4", "/cmd/helm")
+KEDA = GoModule(
+    "keda",
+    "github.com/kedacore/keda/v2",
+    "v2.21.0",
+    "h1:R6z2HZvstK4RLUMxroNACzBj74xGxt3kG59b5Xc+Xps=",
+    "config/crd/bases",
+)
+PROMETHEUS_OPERATOR = GoModule(
+    "prometheus-operator",
+    "github.com/prometheus-operator/prometheus-operator",
+    "v0.85.0",
+    "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=",
+    "example/prometheus-operator-crd",
+)

@@ -11,7 +11,16 @@ from pathlib import Path
 
 from tests.parts import clock, elasticmq, stac
 from tests.parts.cache import UnavailableError
-from tests.parts.golang import ARGO, ETCD, KUBE_APISERVER, KUSTOMIZE, VERSITYGW
+from tests.parts.golang import (
+    ARGO,
+    ETCD,
+    HELM,
+    KEDA,
+    KUBE_APISERVER,
+    KUSTOMIZE,
+    PROMETHEUS_OPERATOR,
+    VERSITYGW,
+)
 from tests.parts.need import required
 from tests.parts.wheels import wheels
 
@@ -22,6 +31,8 @@ BUILDERS: dict[str, tuple[Builder, ...]] = {
     "s3": (VERSITYGW.binary,),
     "kubernetes": (ETCD.binary, KUBE_APISERVER.binary, ARGO.binary),
     "documents": (KUSTOMIZE.binary,),
+    "rendered": (HELM.binary, KUSTOMIZE.binary),
+    "operators": (KEDA.files, PROMETHEUS_OPERATOR.files),
     "image": (wheels,),
     "stac": (stac.environment,),
     "fault_yard": (elasticmq.jars, ETCD.binary, KUBE_APISERVER.binary, ARGO.binary, clock.library),

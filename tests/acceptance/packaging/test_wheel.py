@@ -26,7 +26,7 @@ import importlib, pkgutil
 for name in ("switchyard", "conductor", "caboose", "assessment", "signalbox"):
     package = importlib.import_module(name)
     for module in pkgutil.walk_packages(package.__path__, f"{name}."):
-        if not module.name.endswith("__main__") and ".migrations" not in module.name:
+        if not module.name.endswith(("__main__", "testing.plugin")) and ".migrations" not in module.name:
             importlib.import_module(module.name)
 """
 

@@ -1,5 +1,6 @@
-"""Security L17: what config/kubernetes lets pods reach."""
+"""config/kubernetes: what it lets pods reach (security L17), and that its parts agree with each other."""
 
+import re
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-NETWORK = Path(__file__).parents[3] / "config" / "kubernetes" / "network.yaml"
+CONFIG = Path(__file__).parents[3] / "config"
+FOLDER = CONFIG / "kubernetes"
+NETWORK = FOLDER / "network.yaml"
 POLICIES = {each["metadata"]["name"]: each for each in yaml.safe_load_all(NETWORK.read_text())}
 METADATA = [
     "169.254.169.254",
@@ -58,3 +61,55 @@ def test_security_l17_the_worker_that_reads_uploads_reaches_neither_database_nor
     for policy in ("database", "kubernetes-api"):
         (expression,) = POLICIES[policy]["spec"]["podSelector"]["matchExpressions"]
         assert "assessment" not in expression["values"]
+
+
+def documents(*files: str) -> list[dict[str, Any]]:
+    return [each for file in files for each in yaml.safe_load_all((FOLDER / file).read_text())]
+
+
+def sample() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((FOLDER / "switchyard.yaml").read_text())
+    return loaded
+
+
+@pytest.mark.parametrize("file", ["scaling.yaml", "keda.yaml"])
+def test_autoscalers_watch_action_names_that_exist(file: str) -> None:
+    watched = set(re.findall(r"""action_name ?= ?["'](\w+)["']""", (FOLDER / file).read_text()))
+    assert watched
+    assert watched <= sample()["actions"].keys()
+
+
+def test_every_action_of_the_cluster_sample_is_served() -> None:
+    """Conductor serves every name; caboose follows what is handed over; a queue has workers that read it."""
+    commands = {
+        each["metadata"]["name"]: each["spec"]["template"]["spec"]["containers"][0]["command"]
+        for each in documents("conductor.yaml", "caboose.yaml", "assessment.yaml")
+    }
+    configured = ["-c", "/etc/switchyard/switchyard.yaml"]
+    assert commands == {
+        "conductor": ["conductor", "run", *configured],
+        "caboose": ["caboose", "run", *configured],
+        "assessment": ["assessment", "work", *configured],
+    }
+    # The worker reads the queue of the only sqs action there is.
+    queues = [each for each in sample()["actions"].values() if each["type"] == "sqs"]
+    assert len(queues) == 1
+    assert {"queue", "status_queue", "region"} <= queues[0].keys()
+    assert {each["action"] for each in sample()["workflows"].values()} == {"argo", "assessment"}
+
+
+def test_the_rules_of_the_operator_are_the_alerts() -> None:
+    (rules,) = (each for each in documents("monitoring.yaml") if each["kind"] == "PrometheusRule")
+    assert rules["spec"] == yaml.safe_load((CONFIG / "monitoring" / "alerts.yaml").read_text())
+
+
+def test_the_monitor_reaches_every_program() -> None:
+    """One Service for all: its target port is the name that each program gives its own."""
+    service, monitor, _ = documents("monitoring.yaml")
+    (port,) = service["spec"]["ports"]
+    assert monitor["spec"]["endpoints"][0]["port"] == port["name"]
+    for program in documents("conductor.yaml", "caboose.yaml", "assessment.yaml", "signalbox.yaml"):
+        if program["kind"] == "Deployment":
+            pod = program["spec"]["template"]
+            assert service["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
+            assert port["targetPort"] in {each["name"] for each in pod["spec"]["containers"][0]["ports"]}
