@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assessment.assess import assess
 from assessment.bundle.bundle import Bundle
 from assessment.chunks import Chunks
+from assessment.compute import compute
 from assessment.intake.reader import Reader
 from assessment.intake.upload import gcn_sites, nutrient_sites, survey
 from assessment.output.deliver import deliver
@@ -70,7 +70,7 @@ def carry_out(
     ponds = None
     if inputs.ponds is not None:
         ponds, hashes["ponds"] = survey(inputs.ponds, reader=reader), hash_of(inputs.ponds)
-    results = assess(
+    results = compute(
         job,
         sites,
         bundle,

@@ -2,20 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from assessment.arrays import Geometries
 
 Row = Mapping[str, Any]
+Kind = Literal["integer", "real", "text", "list"]
+"""The type of a column; any value may be null. A list is of texts, and files hold it as one text."""
+
+JOIN = " | "
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under ordered columns; `geometry`, where there is one, has an entry a row, in EPSG:27700."""
+    """Rows under ordered, typed columns; `geometry`, if there is one, has an entry per row, in EPSG:27700."""
 
-    columns: Sequence[str]
+    columns: Mapping[str, Kind]
     rows: Sequence[Row]
     geometry: Geometries | None = None
+
+    def values(self, column: str) -> list[Any]:
+        """One column as files take it."""
+        kind, values = self.columns[column], [row[column] for row in self.rows]
+        if kind == "list":
+            return [JOIN.join(value) for value in values]
+        return [None if value is None else str(value) for value in values] if kind == "text" else values
 
 
 @dataclass(frozen=True)

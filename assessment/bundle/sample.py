@@ -17,7 +17,7 @@ from assessment.bundle.region import BROOKS, COUNCILS, HIGH, SOUTH, TOWNS, WEST,
 from assessment.bundle.sources import in_folder
 from assessment.output import geopackage
 from assessment.polygonal import only_polygons
-from assessment.results import Table
+from assessment.results import Kind, Table
 
 CATCHMENTS = {"River Alder SAC": (0, 1, 2), "Thorn Water SPA": (3, 4)}
 """Which brooks each protected site takes its water from; the coast belongs to none."""
@@ -177,7 +177,8 @@ def _plot(middle: Floats, size: float, generator: np.random.Generator) -> shapel
 
 def _table(columns: Mapping[str, Iterable[Any]], geometry: Geometries) -> Table:
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    return Table(tuple(columns), rows, geometry)
+    kinds: dict[str, Kind] = {name: "real" if name.endswith("_coeff") else "text" for name in columns}
+    return Table(kinds, rows, geometry)
 
 
 def _array(geometries: Iterable[shapely.Geometry]) -> Geometries:

@@ -11,13 +11,27 @@ from assessment.gcn import impact, zones
 from assessment.gcn.ground import ground
 from assessment.gcn.impact import Habitat
 from assessment.gcn.ponds import Ponds, national, sorted_by_area
-from assessment.results import Results, Table
+from assessment.results import Kind, Results, Table
 from assessment.sites import Sites
 from assessment.spec import JobSpec
 from switchyard.errors import BadInput
 
-HABITAT = ("Area", "RZ", "Shape_Area", "RLB_ID", "id", "Name", "warnings")
-PONDS = ("PANS", "Area", "MaxZone", "TmpImp", "FREQUENCY")
+HABITAT: Mapping[str, Kind] = {
+    "Area": "text",
+    "RZ": "text",
+    "Shape_Area": "real",
+    "RLB_ID": "integer",
+    "id": "text",
+    "Name": "text",
+    "warnings": "list",
+}
+PONDS: Mapping[str, Kind] = {
+    "PANS": "text",
+    "Area": "text",
+    "MaxZone": "text",
+    "TmpImp": "text",
+    "FREQUENCY": "integer",
+}
 
 
 def assess_gcn(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 
+from assessment import row_warnings as words
 from assessment.arrays import Geometries
 from assessment.formats import crs as systems
 from assessment.polygonal import MULTIPOLYGON, POLYGON, polygonal
@@ -30,11 +31,7 @@ class Vetted:
 
     def notes(self) -> dict[int, tuple[str, ...]]:
         """Warnings by RLB_ID."""
-        moved = (
-            ()
-            if self.moved_from is None
-            else (f"converted from {self.moved_from} to the National Grid: it may be off by up to {OFF} m",)
-        )
+        moved = () if self.moved_from is None else (words.CONVERTED(system=self.moved_from, metres=OFF),)
         wanted = range(len(self.geometry)) if moved else self.repaired
         return {k + 1: (*moved, *([self.repaired[k]] if k in self.repaired else [])) for k in wanted}
 
@@ -136,7 +133,5 @@ def _repair(reason: str, before: float, after: float) -> str:
     """One sentence, with the place of the defect to the metre."""
     what, _, place = reason.partition("[")
     at = " ".join(f"{float(value):.0f}" for value in place.rstrip("]").split()) if place else ""
-    return (
-        f"the boundary was invalid ({what.strip().lower()}{f' at {at}' if at else ''}) and was repaired: "
-        f"{before / 10_000:.4f} ha became {after / 10_000:.4f} ha"
-    )
+    defect = what.strip().lower() + (f" at {at}" if at else "")
+    return words.REPAIRED(defect=defect, before=f"{before / 10_000:.4f}", after=f"{after / 10_000:.4f}")

@@ -1,36 +1,61 @@
 """The columns of a nutrient result, in order."""
 
-COLUMNS = (
-    "RLB_ID",
-    "id",
-    "Name",
-    "Dwel_Cat",
-    "Source",
-    "Dwellings",
-    "Dev_Area_Ha",
-    "AreaInNNCatchment",
-    "NN_Catchment",
-    "Dev_SubCatchment",
-    "Majority_LPA",
-    "Majority_WwTw_ID",
-    "WwTW_name",
-    "WwTw_SubCatchment",
-    "N_LU_Uplift",
-    "P_LU_Uplift",
-    "N_LU_postSuDS",
-    "P_LU_postSuDS",
-    "Occ_Rate",
-    "Water_Usage_L_Day",
-    "Litres_used",
-    "Nitrogen_2025_2030",
-    "Nitrogen_2030_onwards",
-    "Phosphorus_2025_2030",
-    "Phosphorus_2030_onwards",
-    "N_WwTW_Temp",
-    "P_WwTW_Temp",
-    "N_WwTW_Perm",
-    "P_WwTW_Perm",
-    "N_Total",
-    "P_Total",
-    "warnings",
-)
+from collections.abc import Mapping, Sequence
+
+from assessment.results import Kind, Row
+
+COLUMNS: Mapping[str, Kind] = {
+    "RLB_ID": "integer",
+    "id": "text",
+    "Name": "text",
+    "Dwel_Cat": "text",
+    "Source": "text",
+    "Dwellings": "integer",
+    "Dev_Area_Ha": "real",
+    "AreaInNNCatchment": "real",
+    "NN_Catchment": "text",
+    "Dev_SubCatchment": "text",
+    "Majority_LPA": "text",
+    "Majority_WwTw_ID": "integer",
+    "WwTW_name": "text",
+    "WwTw_SubCatchment": "text",
+    "N_LU_Uplift": "real",
+    "P_LU_Uplift": "real",
+    "N_LU_postSuDS": "real",
+    "P_LU_postSuDS": "real",
+    "Occ_Rate": "real",
+    "Water_Usage_L_Day": "real",
+    "Litres_used": "real",
+    "Nitrogen_2025_2030": "real",
+    "Nitrogen_2030_onwards": "real",
+    "Phosphorus_2025_2030": "real",
+    "Phosphorus_2030_onwards": "real",
+    "N_WwTW_Temp": "real",
+    "P_WwTW_Temp": "real",
+    "N_WwTW_Perm": "real",
+    "P_WwTW_Perm": "real",
+    "N_Total": "real",
+    "P_Total": "real",
+    "warnings": "list",
+}
+
+OUT_OF_SCOPE: Mapping[str, Kind] = {
+    "RLB_ID": "integer",
+    "id": "text",
+    "Name": "text",
+    "Dwel_Cat": "text",
+    "Source": "text",
+    "Dwellings": "integer",
+    "Dev_Area_Ha": "real",
+    "Majority_LPA": "text",
+    "Majority_WwTw_ID": "integer",
+    "Reason": "text",
+    "warnings": "list",
+}
+"""Those of the sites that are not assessed."""
+
+
+def typed(columns: Mapping[str, Kind], rows: Sequence[Row]) -> Mapping[str, Kind]:
+    """The columns of these rows: codes of works are numbers, unless one of them is not."""
+    coded = all(isinstance(row["Majority_WwTw_ID"], int) for row in rows)
+    return columns if coded else {**columns, "Majority_WwTw_ID": "text"}

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from assessment import row_warnings as words
 from assessment.bundle.lookups import RateRow
 from assessment.editions import Rates
 
@@ -31,13 +32,13 @@ def of_site(
         return SiteRates(
             standard.occupancy,
             standard.litres,
-            ("in no nutrient catchment: standard occupancy and water use",),
+            (words.STANDARD_RATES(),),
         )
     missing = [name for name in areas if name not in table]
     rows = {n: table.get(n, RateRow(n, standard.occupancy, standard.litres)) for n in areas}
-    warnings = [f"no rates for {name}: standard occupancy and water use" for name in missing]
+    warnings = [words.UNKNOWN_RATES(name=name) for name in missing]
     if len(areas) > 1:
-        warnings.append("in several nutrient catchments: occupancy and water use weighted by area")
+        warnings.append(words.SEVERAL_CATCHMENTS())
     return SiteRates(
         _weighted({n: rows[n].occupancy for n in areas}, areas),
         _weighted({n: rows[n].litres for n in areas}, areas),
@@ -62,11 +63,11 @@ def of_batch(
 
 def _mean(rows: Sequence[RateRow]) -> SiteRates:
     if not rows:
-        return SiteRates(None, None, ("no occupancy and water use: no wastewater counted",))
+        return SiteRates(None, None, (words.NO_RATES(),))
     return SiteRates(
         sum(row.occupancy for row in rows) / len(rows),
         sum(row.litres for row in rows) / len(rows),
-        ("occupancy and water use are the mean of the batch's sites with the same works",),
+        (words.MEAN_RATES(),),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import shapely
 
+from assessment import row_warnings as words
 from assessment.arrays import SLIVER
 from assessment.nutrient.cores import shared_area
 from assessment.nutrient.warn import hectares
@@ -34,9 +35,9 @@ def shared_ground(sites: Sites) -> list[list[str]]:
 def _overlap(sites: Sites, k: int, found: Sequence[tuple[int, float]]) -> str:
     numbers = [sites.number[other] for other, _ in found]
     if len(found) == 1 and _same(sites, k, *found[0]):
-        return f"has the same boundary as site {numbers[0]}: counted in the total of both"
+        return words.SAME_BOUNDARY(site=numbers[0])
     area = sum(area for _, area in found)
-    return f"overlaps {_named(numbers)} ({hectares(area)} ha): that ground is counted more than once"
+    return words.OVERLAPS(sites=_named(numbers), hectares=hectares(area))
 
 
 def _same(sites: Sites, k: int, other: int, area: float) -> bool:
@@ -52,7 +53,7 @@ def _same_id(sites: Sites) -> list[list[str]]:
     for held in holders.values():
         for k in held if len(held) > 1 else ():
             others = [sites.number[other] for other in held if other != k]
-            said[k].append(f"has the same id as {_named(others)}")
+            said[k].append(words.SAME_ID(sites=_named(others)))
     return said
 
 

@@ -20,6 +20,11 @@ Row = dict[str, Any]
 
 def rows(sites: Sites, facts: Sequence[Facts], lookups: Lookups, job: JobSpec) -> list[Row]:
     """One row per site in scope, in input order."""
+    return [row for row in every(sites, facts, lookups, job) if in_scope(row, job.edition)]
+
+
+def every(sites: Sites, facts: Sequence[Facts], lookups: Lookups, job: JobSpec) -> list[Row]:
+    """One row per site. `catchments`, no column of the result, is its area in hectares by catchment."""
     codes = [fact.works.name or job.edition.package_plant.code for fact in facts]
     rates_of = _rates(sites, facts, codes, lookups, job)
     made = [
@@ -28,7 +33,7 @@ def rows(sites: Sites, facts: Sequence[Facts], lookups: Lookups, job: JobSpec) -
     ]
     for k, said in enumerate(shared_ground(sites)):
         made[k]["warnings"] = [*sites.notes_of(k), *said, *made[k]["warnings"]]
-    return [row for row in made if in_scope(row, job.edition)]
+    return made
 
 
 def in_scope(row: Row, edition: Edition) -> bool:
@@ -37,6 +42,14 @@ def in_scope(row: Row, edition: Edition) -> bool:
         return True
     is_package = row["WwTW_name"] == edition.package_plant.name
     return row["WwTW_name"] is not None and (edition.keep_package_outside or not is_package)
+
+
+def why_out(row: Row, edition: Edition) -> str:
+    """The reason why a site is out of scope."""
+    code = row["Majority_WwTw_ID"]
+    if str(code) == edition.package_plant.code:
+        return "in no nutrient catchment, and drains to no works: a package treatment plant is assumed"
+    return f"in no nutrient catchment, and its works {code} has no entry in the lookup"
 
 
 def _treatment(code: str, lookups: Lookups, job: JobSpec) -> Treatment:
@@ -85,6 +98,7 @@ def _row(site: Site, fact: Facts, of_site: SiteRates, works: Treatment, job: Job
         "Water_Usage_L_Day": of_site.litres,
         "Litres_used": litres,
         **dict(zip(CONCENTRATIONS, works.concentrations, strict=True)),
+        "catchments": {name: round(area / HECTARE, 4) for name, area in sorted(fact.land.catchments.items())},
         "warnings": [*of_facts(fact, job.edition), *of_site.warnings, *works.warnings],
     }
 

@@ -1,5 +1,6 @@
 """Warnings about how a row was computed."""
 
+from assessment import row_warnings as words
 from assessment.editions import Edition
 from assessment.nutrient.facts import Facts
 from assessment.nutrient.landuse import HECTARE
@@ -12,23 +13,26 @@ def of_facts(fact: Facts, edition: Edition) -> list[str]:
     """Weak majorities, missing works, ground without parcels."""
     said = []
     if fact.works.name is None:
-        said.append("in no works' catchment: package treatment plant assumed")
-    majorities = (("works", fact.works), ("authority", fact.authority), ("subcatchment", fact.subcatchment))
-    for kind, majority in majorities:
+        said.append(words.NO_WORKS())
+    for weak, majority in (
+        (words.WEAK_WORKS, fact.works),
+        (words.WEAK_AUTHORITY, fact.authority),
+        (words.WEAK_SUBCATCHMENT, fact.subcatchment),
+    ):
         if majority.name is not None and majority.share < edition.majority:
-            said.append(f"{kind} {majority.name} covers only {percent(majority.share)} of the site")
-    if fact.land.without_parcel > WORTH_SAYING:
-        said.append(
-            f"{hectares(fact.land.without_parcel)} ha in a nutrient catchment have no land-use parcel"
-        )
-    if fact.land.without_coefficient > WORTH_SAYING:
-        said.append(f"{hectares(fact.land.without_coefficient)} ha of land-use parcels have no coefficient")
+            said.append(weak(name=majority.name, share=percent(majority.share)))
+    for missing, area in (
+        (words.NO_PARCEL, fact.land.without_parcel),
+        (words.NO_COEFFICIENT, fact.land.without_coefficient),
+    ):
+        if area > WORTH_SAYING:
+            said.append(missing(hectares=hectares(area)))
     return said
 
 
 def percent(share: float) -> str:
-    """With as many digits as a small share needs."""
-    return f"{share:.0%}" if share >= 0.1 else f"{share * 100:.2g} %"
+    """With as many digits as a small share needs; just under a half is not 50 %."""
+    return f"{share * 100:.3g} %" if share >= 0.1 else f"{share * 100:.2g} %"
 
 
 def hectares(square_metres: float) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from assessment import row_warnings as words
 from assessment.bundle.lookups import Works
 from assessment.editions import Edition, PackagePlant
 
@@ -31,7 +32,7 @@ def compatible(code: str, table: Mapping[str, Works], plant: PackagePlant) -> Tr
     """The lookup's row or nothing: a code that it lacks gives no name and no concentrations."""
     works = table.get(code)
     if works is None:
-        warning = f"works {code} is not in the lookup: no wastewater counted"
+        warning = words.UNKNOWN_WORKS(code=code, taken="no wastewater counted")
         return Treatment(code, None, None, (None,) * 4, code == plant.code, (warning,))
     return Treatment(code, works.name, works.subcatchment, works.concentrations, code == plant.code)
 
@@ -43,10 +44,10 @@ def careful(code: str, table: Mapping[str, Works], plant: PackagePlant) -> Treat
     if works is None:
         works = package_plant(plant, table)
         if code != plant.code:
-            warnings.append(f"works {code} is not in the lookup: package treatment plant assumed")
+            warnings.append(words.UNKNOWN_WORKS(code=code, taken="package treatment plant assumed"))
     for nutrient, pair in (("nitrogen", works.concentrations[:2]), ("phosphorus", works.concentrations[2:])):
         if None in pair:
-            warnings.append(f"works {code} has no {nutrient} concentration: counted as 0")
+            warnings.append(words.NO_CONCENTRATION(code=code, nutrient=nutrient))
     return Treatment(code, works.name, works.subcatchment, works.concentrations, is_package, tuple(warnings))
 
 

@@ -8,14 +8,13 @@ import numpy as np
 import shapely
 
 from assessment.formats.crs import GRID
-from assessment.output.kinds import kind_of
-from assessment.output.values import flat
-from assessment.results import Table
+from assessment.results import Kind, Table
 
-_TYPES: Mapping[str, tuple[Any, Any]] = {
+_TYPES: Mapping[Kind, tuple[Any, Any]] = {
     "integer": (np.int64, 0),
     "real": (np.float64, 0.0),
     "text": (object, None),
+    "list": (object, None),
 }
 
 
@@ -24,7 +23,7 @@ def write(path: Path, tables: Mapping[str, Table]) -> None:
 
     path.unlink(missing_ok=True)
     for name, table in tables.items():
-        columns = [_column([flat(row[column]) for row in table.rows]) for column in table.columns]
+        columns = [_column(kind, table.values(column)) for column, kind in table.columns.items()]
         shapes = None if table.geometry is None else shapely.to_wkb(_many(table.geometry))
         pyogrio.raw.write(
             path, shapes, [values for values, _ in columns], [_free(column) for column in table.columns],
@@ -33,11 +32,10 @@ def write(path: Path, tables: Mapping[str, Table]) -> None:
         )  # fmt: skip
 
 
-def _column(values: list[Any]) -> tuple[Any, Any]:
+def _column(kind: Kind, values: list[Any]) -> tuple[Any, Any]:
     """Values of one type and a mask of those that are null."""
-    kind = kind_of(values)
     dtype, nothing = _TYPES[kind]
-    clean = [nothing if value is None else str(value) if kind == "text" else value for value in values]
+    clean = [nothing if value is None else value for value in values]
     return np.array(clean, dtype=dtype), np.array([value is None for value in values], dtype=bool)
 
 

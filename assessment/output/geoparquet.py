@@ -7,8 +7,6 @@ from typing import Any
 import shapely
 
 from assessment.formats.crs import grid_projjson
-from assessment.output.kinds import kind_of
-from assessment.output.values import flat
 from assessment.results import Table
 
 
@@ -16,13 +14,11 @@ def write(path: Path, table: Table) -> None:
     import pyarrow  # noqa: PLC0415 - only this format needs it
     import pyarrow.parquet  # noqa: PLC0415
 
-    types = {"integer": pyarrow.int64(), "real": pyarrow.float64(), "text": pyarrow.string()}
-    columns: dict[str, Any] = {}
-    for column in table.columns:
-        values = [flat(row[column]) for row in table.rows]
-        kind = kind_of(values)
-        clean = [None if v is None else str(v) for v in values] if kind == "text" else values
-        columns[column] = pyarrow.array(clean, types[kind])
+    text = pyarrow.string()
+    types = {"integer": pyarrow.int64(), "real": pyarrow.float64(), "text": text, "list": text}
+    columns: dict[str, Any] = {
+        column: pyarrow.array(table.values(column), types[kind]) for column, kind in table.columns.items()
+    }
     metadata = {}
     if table.geometry is not None:
         columns["geometry"] = pyarrow.array(shapely.to_wkb(table.geometry).tolist(), pyarrow.binary())

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 from assessment import editions
-from assessment.assess import assess
 from assessment.bundle.bundle import open_bundle
+from assessment.compute import compute
 from assessment.intake.upload import nutrient_sites
 from assessment.spec import JobSpec
 
@@ -38,11 +38,11 @@ def measure(bundle: str, many: str, one: str) -> dict[str, object]:
     result: dict[str, object] = {}
     for name, path, times in (("many", many, 15), ("one", one, 30)):
         sites = nutrient_sites(Path(path))
-        assess(job, sites, opened)
+        compute(job, sites, opened)
         walls, cpus = [], []
         for _ in range(times):
             wall, cpu = time.perf_counter(), time.process_time()
-            assess(job, sites, opened)
+            compute(job, sites, opened)
             walls.append(time.perf_counter() - wall)
             cpus.append(time.process_time() - cpu)
         result[name] = {

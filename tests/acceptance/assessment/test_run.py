@@ -23,6 +23,9 @@ def test_every_output_of_a_nutrient_assessment(assessment: Run, region: Path, tm
         "nutrient.gpkg",
         "nutrient.parquet",
         "nutrient.geojson",
+        "out_of_scope.csv",
+        "out_of_scope.parquet",
+        "out_of_scope.geojson",
         "report.html",
         "output.json",
     }

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from assessment import editions
-from assessment.assess import assess
 from assessment.bundle.bundle import Bundle
+from assessment.compute import compute
 from assessment.intake.upload import nutrient_sites
 from assessment.spec import JobSpec
 from tests.unit.assessment.small_worlds import Plan, count_cells, count_rows, plans
@@ -76,7 +76,7 @@ def test_the_sample_against_geopandas(nrf: Path, norfolk: Bundle, tmp_path: Path
     parcels = tmp_path / "parcels.parquet"
     scale.write(parcels, Ground(25_600, 570_000.0, 268_000.0, 500.0))
     sites = nutrient_sites(nrf / "inputs" / "BnW_cleaned_110925.shp")
-    ours = assess(JobSpec("nutrient", editions.load("C"), "compatible"), sites, norfolk).main.rows
+    ours = compute(JobSpec("nutrient", editions.load("C"), "compatible"), sites, norfolk).main.rows
     frame = geopandas.GeoDataFrame(
         {"site": sites.number, "ha": sites.hectares}, geometry=list(sites.geometry), crs=27700
     )

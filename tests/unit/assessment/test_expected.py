@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from assessment import editions
-from assessment.assess import assess, gather
 from assessment.bundle.bundle import Bundle
+from assessment.compute import compute, gather
 from assessment.intake.upload import gcn_sites, nutrient_sites, survey
 from assessment.nutrient import rows
 from assessment.progress import silent
@@ -47,7 +47,7 @@ def differences(expected: Mapping[int, Mapping[str, str]], found: list[rows.Row]
 def test_all_that_does_not_need_the_coefficient_layer(nrf: Path, norfolk: Bundle) -> None:
     expected = expected_rows(nrf / "expected" / "BroadsWensum_IAT_101025_edition_B.csv")
     sites = nutrient_sites(nrf / "inputs" / "BnW_cleaned_110925.shp")
-    found = assess(COMPATIBLE, sites, norfolk).main.rows
+    found = compute(COMPATIBLE, sites, norfolk).main.rows
     assert [row["RLB_ID"] for row in found] == list(expected)
     assert len(found) == 217
     wrong = differences(expected, [dict(row) for row in found], FROM_PARCELS)
@@ -70,7 +70,7 @@ def test_totals_from_the_expected_uplifts(nrf: Path, norfolk: Bundle) -> None:
 @pytest.mark.parametrize("name", ["BnW_small_under_1_hectare.zip", "BnW_small_under_1_hectare.geojson"])
 def test_one_small_site(nrf: Path, norfolk: Bundle, name: str) -> None:
     expected = expected_rows(nrf / "expected" / "BnW_small_under_1_hectare_edition_B.csv")
-    found = assess(COMPATIBLE, nutrient_sites(nrf / "inputs" / name), norfolk).main.rows
+    found = compute(COMPATIBLE, nutrient_sites(nrf / "inputs" / name), norfolk).main.rows
     assert len(found) == 1
     assert not differences(expected, [dict(row) for row in found], FROM_PARCELS)
 
@@ -78,7 +78,7 @@ def test_one_small_site(nrf: Path, norfolk: Bundle, name: str) -> None:
 def test_the_newt_survey(nrf: Path, norfolk: Bundle) -> None:
     sites = gcn_sites(nrf / "inputs" / "SiteBoundary_00001.shp")
     ponds = survey(nrf / "inputs" / "SitePonds_00001.shp")
-    results = assess(replace(COMPATIBLE, assessment="gcn"), sites, norfolk, ponds=ponds)
+    results = compute(replace(COMPATIBLE, assessment="gcn"), sites, norfolk, ponds=ponds)
     with (nrf / "expected" / "gcn_survey_Habitat_Impact.psv").open() as file:
         areas = {
             (r["FID_RLB_Merge_with_Buffer"], r["RZ"]): float(r["Shape_Area"])

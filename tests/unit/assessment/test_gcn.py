@@ -13,10 +13,10 @@ import pytest
 import shapely
 
 from assessment import editions
-from assessment.assess import assess
 from assessment.bundle.build import build
 from assessment.bundle.bundle import Bundle, open_bundle
 from assessment.bundle.sources import in_folder
+from assessment.compute import compute
 from assessment.gcn.ponds import Ponds
 from assessment.intake.upload import survey
 from assessment.output.deliver import deliver
@@ -48,7 +48,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 
 
 def newts(bundle: Bundle, *shapes: Any, ponds: Ponds | None = None, mode: Mode = "default") -> Results:
-    return assess(JobSpec("gcn", editions.load(), mode), sites(*shapes), bundle, ponds=ponds)
+    return compute(JobSpec("gcn", editions.load(), mode), sites(*shapes), bundle, ponds=ponds)
 
 
 def surveyed(*rows: tuple[Any, str, str]) -> Ponds:
@@ -197,5 +197,5 @@ def test_habitat_against_plain_geopandas(bundle: Bundle) -> None:
 
 def test_provenance_names_the_survey(bundle: Bundle) -> None:
     job = replace(JobSpec("gcn", editions.load()), mode="default")
-    results = assess(job, sites(SITE), bundle, inputs={"sites": "a", "ponds": "b"})
+    results = compute(job, sites(SITE), bundle, inputs={"sites": "a", "ponds": "b"})
     assert results.provenance["ponds_sha256"] == "b"

@@ -12,8 +12,8 @@ import pytest
 import shapely
 
 from assessment import editions
-from assessment.assess import assess
 from assessment.bundle.bundle import Bundle
+from assessment.compute import compute
 from assessment.nutrient.columns import COLUMNS
 from assessment.output import csv as csv_output
 from assessment.output import geojson, geopackage, geoparquet
@@ -23,7 +23,7 @@ from assessment.results import Results
 from assessment.sites import Sites
 from assessment.spec import JobSpec
 from switchyard.store import open_store
-from tests.unit.assessment.world import World, box, sites
+from tests.unit.assessment.world import PACKAGE, World, box, sites, works
 
 EVIL = '<script>alert("x")</script>'
 
@@ -41,7 +41,7 @@ def batch() -> Sites:
 
 @pytest.fixture(scope="module")
 def results(bundle: Bundle, batch: Sites) -> Results:
-    return assess(JobSpec("nutrient", editions.load()), batch, bundle, inputs={"sites": "ab" * 32})
+    return compute(JobSpec("nutrient", editions.load()), batch, bundle, inputs={"sites": "ab" * 32})
 
 
 def test_a_geopackage_that_gdal_reads(results: Results, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_report_escapes_what_strangers_wrote(results: Results, batch: Sites, b
 
 def test_a_report_without_a_site_in_scope(bundle: Bundle) -> None:
     far = sites(box(50_000, 50_000, 50_100, 50_100))
-    empty = assess(JobSpec("nutrient", editions.load()), far, bundle)
+    empty = compute(JobSpec("nutrient", editions.load()), far, bundle)
     assert not empty.main.rows
     assert "No site is in scope" in page(empty, far, bundle, editions.load())
     assert geojson.features(empty.main) == []
@@ -108,7 +108,42 @@ def test_a_report_without_a_site_in_scope(bundle: Bundle) -> None:
 
 def test_empty_results_can_be_written(bundle: Bundle, tmp_path: Path) -> None:
     far = sites(box(50_000, 50_000, 50_100, 50_100))
-    empty = assess(JobSpec("nutrient", editions.load()), far, bundle)
+    empty = compute(JobSpec("nutrient", editions.load()), far, bundle)
     files = deliver(empty, open_store(tmp_path.as_uri()), "", ["csv", "gpkg", "parquet", "geojson"], None)
     assert (tmp_path / files["nutrient.csv"]).read_text().startswith("RLB_ID,id,")
-    assert len(geopandas.read_file(tmp_path / files["nutrient.gpkg"])) == 0
+    assert len(geopandas.read_file(tmp_path / files["nutrient.gpkg"], layer="nutrient")) == 0
+
+
+def test_sites_out_of_scope_have_a_table_of_their_own(bundle: Bundle, tmp_path: Path) -> None:
+    """In every format, with the reason of each; the result itself has the rows in scope alone."""
+    world = World(works=[(box(0, 0, 1000, 1000), {"WwTw_ID": 7}), (box(5000, 0, 6000, 1000), {"WwTw_ID": 8})])
+    batch = sites(box(0, 0, 100, 100), box(5100, 0, 5200, 100), box(9000, 0, 9100, 100))
+    found = compute(JobSpec("nutrient", editions.load()), batch, world.bundle())
+    files = deliver(found, open_store(tmp_path.as_uri()), "", ["csv", "gpkg", "parquet", "geojson"], None)
+    reasons = {
+        2: "in no nutrient catchment, and its works 8 has no entry in the lookup",
+        3: "in no nutrient catchment, and drains to no works: a package treatment plant is assumed",
+    }
+    listed = pandas.read_csv(tmp_path / files["out_of_scope.csv"])
+    assert dict(zip(listed["RLB_ID"], listed["Reason"], strict=True)) == reasons
+    assert len(pandas.read_csv(tmp_path / files["nutrient.csv"])) == 1
+    layer = geopandas.read_file(tmp_path / files["nutrient.gpkg"], layer="out_of_scope")
+    assert layer.geometry.area.tolist() == [10_000, 10_000]
+    assert [each["Reason"] for each in found.summary["out_of_scope"]] == list(reasons.values())
+    assert found.warnings == ["2 of 3 sites are out of scope: see out_of_scope for the reason of each"]
+
+
+def test_columns_have_their_type_even_where_they_are_empty(bundle: Bundle, tmp_path: Path) -> None:
+    far = sites(box(50_000, 50_000, 50_100, 50_100))
+    geoparquet.write(
+        tmp_path / "out.parquet", compute(JobSpec("nutrient", editions.load()), far, bundle).main
+    )
+    types = geopandas.read_parquet(tmp_path / "out.parquet").dtypes
+    assert (types["RLB_ID"], types["N_Total"]) == ("int64", "float64")
+
+
+def test_a_code_of_a_works_that_is_not_a_number(tmp_path: Path) -> None:
+    world = World(works=[(box(0, 0, 1000, 1000), {"WwTw_ID": "7a"})], works_table=[works("7a"), PACKAGE])
+    found = world.assess(box(0, 0, 100, 100), box(2000, 0, 2100, 100))
+    geoparquet.write(tmp_path / "out.parquet", found.main)
+    assert geopandas.read_parquet(tmp_path / "out.parquet")["Majority_WwTw_ID"].tolist() == ["7a"]

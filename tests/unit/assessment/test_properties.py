@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from assessment import editions
-from assessment.assess import assess
+from assessment.compute import compute
 from assessment.nutrient import overlap
 from assessment.spec import JobSpec
 from tests.unit.assessment.small_worlds import Plan, plans
@@ -75,17 +75,17 @@ def halves(rows: list[Row], k: int) -> list[Row]:
 def test_splitting_and_reordering_the_batch(plan: Plan, size: int) -> None:
     world = plan.world().bundle()
     batch = sites(*plan.shapes(), dwellings=plan.dwellings())
-    whole = assess(DEFAULT, batch, world).main.rows
+    whole = compute(DEFAULT, batch, world).main.rows
     split = [
         alone(row)
         for start in range(0, len(batch), size)
-        for row in assess(DEFAULT, batch.part(start, start + size), world).main.rows
+        for row in compute(DEFAULT, batch.part(start, start + size), world).main.rows
     ]
-    chunked = assess(replace(DEFAULT, chunk_size=size), batch, world).main.rows
+    chunked = compute(replace(DEFAULT, chunk_size=size), batch, world).main.rows
     assert list(whole) == list(chunked)
     assert [alone(row) for row in whole] == split
     backwards = sites(*plan.shapes()[::-1], dwellings=plan.dwellings()[::-1])
-    turned = assess(DEFAULT, backwards, world).main.rows
+    turned = compute(DEFAULT, backwards, world).main.rows
     figures = [(row["N_Total"], row["P_Total"], row["NN_Catchment"]) for row in whole]
     assert figures == [(row["N_Total"], row["P_Total"], row["NN_Catchment"]) for row in turned][::-1]
 
@@ -150,7 +150,7 @@ def test_a_site_of_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(parcels=[parcel(cell, 5.0 + k % 40) for k, cell in enumerate(grid)]).bundle()
     round_one = shapely.buffer(box(200, 200, 700, 700), 55)
     batch = sites(round_one, box(30, 30, 950, 130), dwellings=[60, 5])
-    whole = assess(DEFAULT, batch, world).main.rows
+    whole = compute(DEFAULT, batch, world).main.rows
     monkeypatch.setattr(overlap, "BLOCK", 7)
-    assert list(assess(DEFAULT, batch, world).main.rows) == list(whole)
+    assert list(compute(DEFAULT, batch, world).main.rows) == list(whole)
     assert whole[0]["AreaInNNCatchment"] == round(float(shapely.area(round_one)) / 10_000, 2)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from assessment import editions
-from assessment.assess import assess
 from assessment.bundle.bundle import Bundle
 from assessment.checkpoints import StoreChunks
+from assessment.compute import compute
 from assessment.spec import JobSpec
 from switchyard.store import open_store
 from tests.unit.assessment.world import World, box, sites
@@ -48,44 +48,44 @@ def test_95_of_100_chunks_done_then_killed_then_5_computed(bundle: Bundle) -> No
             raise KilledError
 
     with pytest.raises(KilledError):
-        assess(JOB, batch, bundle, progress=die_after_95, chunks=kept)
+        compute(JOB, batch, bundle, progress=die_after_95, chunks=kept)
     assert len(kept.saved) == 95
     kept.saved.clear()
-    resumed = assess(JOB, batch, bundle, chunks=kept)
+    resumed = compute(JOB, batch, bundle, chunks=kept)
     assert len(kept.saved) == 5
-    assert resumed.main.rows == assess(JOB, batch, bundle).main.rows
+    assert resumed.main.rows == compute(JOB, batch, bundle).main.rows
 
 
 def test_what_changes_the_result_is_computed_anew(bundle: Bundle) -> None:
     batch, kept = sites(*HUNDRED[:3]), Kept()
-    assess(JOB, batch, bundle, chunks=kept)
+    compute(JOB, batch, bundle, chunks=kept)
     for changed in (replace(JOB, mode="compatible"), replace(JOB, edition=editions.load("A"))):
         kept.saved.clear()
-        assess(changed, batch, bundle, chunks=kept)
+        compute(changed, batch, bundle, chunks=kept)
         assert len(kept.saved) == 3
     kept.saved.clear()
-    assess(JOB, sites(HUNDRED[0], HUNDRED[1], box(0, 200, 8, 300)), bundle, chunks=kept)
+    compute(JOB, sites(HUNDRED[0], HUNDRED[1], box(0, 200, 8, 300)), bundle, chunks=kept)
     assert len(kept.saved) == 1, "only the site that moved"
 
 
 def test_a_damaged_chunk_is_computed_anew(bundle: Bundle) -> None:
     batch, kept = sites(*HUNDRED[:2]), Kept()
-    first = assess(JOB, batch, bundle, chunks=kept)
+    first = compute(JOB, batch, bundle, chunks=kept)
     for name in kept.content:
         kept.content[name] = kept.content[name][:10]
-    assert assess(JOB, batch, bundle, chunks=kept).main.rows == first.main.rows
+    assert compute(JOB, batch, bundle, chunks=kept).main.rows == first.main.rows
 
 
 def test_chunks_in_the_store(bundle: Bundle, tmp_path_factory: pytest.TempPathFactory) -> None:
     store = open_store(tmp_path_factory.mktemp("store").as_uri())
     chunks = StoreChunks(store, "executions/u/r1/checkpoint")
     assert chunks.load("a.json") is None
-    assess(JOB, sites(*HUNDRED[:4]), bundle, chunks=chunks)
+    compute(JOB, sites(*HUNDRED[:4]), bundle, chunks=chunks)
     assert len(list(store.list("executions/u/r1/checkpoint/"))) == 4
 
 
 def test_progress_only_ever_grows(bundle: Bundle) -> None:
     heard: list[float] = []
-    assess(JOB, sites(*HUNDRED[:7]), bundle, progress=lambda done, _: heard.append(done))
+    compute(JOB, sites(*HUNDRED[:7]), bundle, progress=lambda done, _: heard.append(done))
     assert heard == sorted(heard)
     assert (heard[0], heard[-1]) == (0.0, 1.0)

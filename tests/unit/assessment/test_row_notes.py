@@ -9,7 +9,7 @@ import pytest
 import shapely
 
 from assessment import editions
-from assessment.assess import assess
+from assessment.compute import compute
 from assessment.intake.upload import gcn_sites, nutrient_sites
 from assessment.nutrient.repeats import shared_ground
 from assessment.spec import JobSpec
@@ -20,7 +20,7 @@ BOW_TIE = shapely.Polygon([(600_000, 300_000), (600_100, 300_100), (600_100, 300
 
 
 def warned(world: World, path: Path) -> list[Any]:
-    found = assess(JobSpec("nutrient", editions.load()), nutrient_sites(path), world.bundle())
+    found = compute(JobSpec("nutrient", editions.load()), nutrient_sites(path), world.bundle())
     return [row["warnings"] for row in found.main.rows]
 
 

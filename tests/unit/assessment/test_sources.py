@@ -11,10 +11,10 @@ import pytest
 import shapely
 
 from assessment import editions
-from assessment.assess import assess
 from assessment.bundle.build import build
 from assessment.bundle.bundle import open_bundle
 from assessment.bundle.sources import Sources, in_folder
+from assessment.compute import compute
 from assessment.results import Row
 from assessment.spec import JobSpec
 from switchyard.errors import BadInput
@@ -116,7 +116,7 @@ def rows_from(write: Callable[[Path], None], folder: Path) -> list[Row]:
     write(folder / "in")
     build(in_folder(folder / "in"), folder / "bundle", lambda _: None)
     site = sites(box(300, 300, 700, 700), box(850, 850, 950, 950))
-    results = assess(JobSpec("nutrient", editions.load()), site, open_bundle(folder / "bundle"))
+    results = compute(JobSpec("nutrient", editions.load()), site, open_bundle(folder / "bundle"))
     return list(results.main.rows)
 
 

@@ -12,10 +12,10 @@ import numpy as np
 import shapely
 
 from assessment import editions
-from assessment.assess import assess
 from assessment.bundle.build import build
 from assessment.bundle.bundle import Bundle, open_bundle
 from assessment.bundle.sources import Sources
+from assessment.compute import compute
 from assessment.results import Results
 from assessment.sites import Sites
 from assessment.spec import JobSpec, Mode
@@ -143,7 +143,7 @@ class World:
         }
 
     def assess(self, *shapes: Shape, mode: Mode = "default", edition: str = "C", **columns: Any) -> Results:
-        return assess(
+        return compute(
             JobSpec("nutrient", editions.load(edition), mode), sites(*shapes, **columns), self.bundle()
         )
 

@@ -1,6 +1,6 @@
 """The whole assessment as one call: sites in, results out, chunk by chunk, with progress reports.
 
-`assess` uses only the arrays it is given, the bundle, and the chunks. It may be stopped anywhere:
+`compute` uses only the arrays it is given, the bundle, and the chunks. It may be stopped anywhere:
 `progress` is called between steps, and an exception that it raises ends the call; finished chunks are
 saved, and the next call computes only what is left.
 """
@@ -13,8 +13,9 @@ import numpy as np
 from assessment import chunks as interim
 from assessment.bundle.bundle import Bundle
 from assessment.chunks import Chunks
+from assessment.editions import Edition
 from assessment.nutrient import facts, rows
-from assessment.nutrient.columns import COLUMNS
+from assessment.nutrient.columns import COLUMNS, OUT_OF_SCOPE, typed
 from assessment.nutrient.facts import Facts
 from assessment.progress import Progress, silent
 from assessment.provenance import provenance
@@ -29,7 +30,7 @@ FACTS_SHARE = 0.95
 """How much of a nutrient assessment the facts take; the rest is arithmetic."""
 
 
-def assess(
+def compute(
     job: JobSpec,
     sites: Sites,
     bundle: Bundle,
@@ -48,9 +49,9 @@ def assess(
         return assess_gcn(job, sites, bundle, survey=ponds, origin=origin, progress=progress)
     found = gather(job, sites, bundle, progress, chunks)
     progress(FACTS_SHARE, "loads and totals")
-    made = rows.rows(sites, found, bundle.lookups, job)
+    made = rows.every(sites, found, bundle.lookups, job)
     progress(1.0, "done")
-    return _results(sites, made, origin)
+    return _results(sites, made, origin, job.edition)
 
 
 def gather(
@@ -86,26 +87,30 @@ def _chunk(
     return facts.gather(part, bundle, job, step)
 
 
-def _results(sites: Sites, made: list[rows.Row], origin: Mapping[str, object]) -> Results:
-    position = {number: k for k, number in enumerate(sites.number)}
-    kept = np.array([position[row["RLB_ID"]] for row in made], dtype=np.int64)
-    warned = sum(bool(row["warnings"]) for row in made)
-    summary = {
-        "sites": len(made),
-        "sites_submitted": len(sites),
-        "n_total": round(sum(row["N_Total"] for row in made), 2),
-        "p_total": round(sum(row["P_Total"] for row in made), 2),
-        "warnings": sum(len(row["warnings"]) for row in made),
-        "sites_with_warnings": warned,
-    }
-    left_out = len(sites) - len(made)
-    said = [
-        f"{left_out} of {len(sites)} sites are out of scope: in no nutrient catchment and without a works"
+def _results(sites: Sites, made: list[rows.Row], origin: Mapping[str, object], edition: Edition) -> Results:
+    inside = np.array([rows.in_scope(row, edition) for row in made], dtype=bool)
+    kept = [row for row, within in zip(made, inside, strict=True) if within]
+    left = [
+        {**row, "Reason": rows.why_out(row, edition)}
+        for row, within in zip(made, inside, strict=True)
+        if not within
     ]
+    tables = {"nutrient": Table(typed(COLUMNS, kept), kept, sites.geometry[inside])}
+    if left:
+        tables["out_of_scope"] = Table(typed(OUT_OF_SCOPE, left), left, sites.geometry[~inside])
+    said = [f"{len(left)} of {len(sites)} sites are out of scope: see out_of_scope for the reason of each"]
     return Results(
-        "nutrient",
-        {"nutrient": Table(COLUMNS, made, sites.geometry[kept])},
-        summary,
-        dict(origin),
-        [*sites.remarks, *(said if left_out else [])],
+        "nutrient", tables, _summary(kept, left), dict(origin), [*sites.remarks, *(said if left else [])]
     )
+
+
+def _summary(kept: list[rows.Row], left: list[rows.Row]) -> dict[str, object]:
+    return {
+        "sites": len(kept),
+        "sites_submitted": len(kept) + len(left),
+        "n_total": round(sum(row["N_Total"] for row in kept), 2),
+        "p_total": round(sum(row["P_Total"] for row in kept), 2),
+        "warnings": sum(len(row["warnings"]) for row in kept),
+        "sites_with_warnings": sum(bool(row["warnings"]) for row in kept),
+        "out_of_scope": [{name: row[name] for name in ("RLB_ID", "id", "Name", "Reason")} for row in left],
+    }
