@@ -5,14 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 import shapely
 
-from assessment.arrays import Floats, Geometries
+from assessment.arrays import Bools, Floats, Geometries
 from assessment.polygonal import only_polygons
 
 WIDTH = 960.0
 HEIGHT = 620.0
 SMALLEST = 900.0
 """Metres that a map shows at least, so that a single house still has surroundings."""
-MARGIN = 0.12
+MARGIN = 0.08
+MANY = 40
+"""Sites from which a map may have a second one of its densest part."""
+CLOSER = 5.0
+"""How much larger the second map is."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,12 @@ class Frame:
         y = HEIGHT - (coords[:, 1] - self.south) * self.scale
         return np.column_stack((x, y))
 
+    def holds(self, coords: Floats) -> Bools:
+        """Which points it shows."""
+        x, y = self.points(coords).T
+        held: Bools = (x >= 0) & (x <= WIDTH) & (y >= 0) & (y <= HEIGHT)
+        return held
+
     def visible(self, geometries: Geometries) -> Geometries:
         """What lies in the frame, without detail that no eye could see."""
         simple = shapely.simplify(geometries, 0.4 / self.scale, preserve_topology=False)
@@ -50,6 +60,18 @@ def around(geometries: Geometries) -> Frame:
     wide = max(wide, SMALLEST * WIDTH / HEIGHT)
     scale = WIDTH / wide
     return Frame((west + east - wide) / 2, (south + north - HEIGHT / scale) / 2, scale)
+
+
+def densest(frame: Frame, points: Floats) -> Frame | None:
+    """The part of a frame that holds most of many points; None where none holds a quarter of them."""
+    if len(points) < MANY:
+        return None
+    scale = frame.scale * CLOSER
+    corners = points - np.array([WIDTH, HEIGHT]) / scale / 2
+    parts = [Frame(float(west), float(south), scale) for west, south in corners]
+    counts = [int(part.holds(points).sum()) for part in parts]
+    best = int(np.argmax(counts))
+    return parts[best] if counts[best] * 4 >= len(points) else None
 
 
 def round_length(longest: float) -> float:

@@ -1,16 +1,17 @@
 """The map of a report as inline SVG: what lies under the sites, then the sites, then a legend and a scale."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import shapely
 
-from assessment.arrays import Floats
+from assessment.arrays import Bools, Floats
 from assessment.bundle.bundle import Bundle
 from assessment.polygonal import only_polygons
 from assessment.report import svg
 from assessment.report.background import outlines
-from assessment.report.frame import HEIGHT, WIDTH, Frame, around, round_length
+from assessment.report.frame import HEIGHT, WIDTH, Frame, around, densest, round_length
+from assessment.report.labels import places
 from assessment.results import Results
 from assessment.sites import Sites
 
@@ -21,9 +22,22 @@ ZONE_STYLES = {"Green": "zone-green", "Amber": "zone-amber", "Red": "zone-red"}
 
 
 def draw(results: Results, sites: Sites, bundle: Bundle) -> str:
-    """The whole <svg> element."""
+    """The map, and a second one of its densest part where numbers would not be legible there."""
     shown = results.shapes.get("buffer", sites.geometry)
     frame = around(shown)
+    middles = shapely.get_coordinates(shapely.centroid(sites.geometry))
+    inner = densest(frame, middles)
+    if inner is None:
+        return _map(results, sites, bundle, frame, np.ones(len(sites), dtype=bool))
+    within = inner.holds(middles)
+    whole = _map(results, sites, bundle, frame, ~within, inner)
+    return whole + _map(results, sites, bundle, inner, within)
+
+
+def _map(
+    results: Results, sites: Sites, bundle: Bundle, frame: Frame, numbered: Bools, inner: Frame | None = None
+) -> str:
+    """One <svg> element, with the numbers of the sites in `numbered`; `inner` is drawn by another map."""
     legend: dict[str, str] = {}
     parts = [f'<rect class="ground" width="{WIDTH:.0f}" height="{HEIGHT:.0f}"/>']
     under = (
@@ -31,11 +45,17 @@ def draw(results: Results, sites: Sites, bundle: Bundle) -> str:
         if results.assessment == "gcn"
         else _nutrient(bundle, sites, frame, legend)
     )
-    parts += [*under, *_sites(results, sites, frame, legend)]
-    parts += [*_scale_bar(frame), *_north(), *_legend(legend, frame.points(shapely.get_coordinates(shown)))]
+    parts += [*under, *_sites(results, sites, frame, legend, numbered)]
     title = f"Map of {len(sites)} site{'s' if len(sites) != 1 else ''}"
+    if inner is not None:
+        parts.append(svg.path(inner.box, frame, "inner", "The second map"))
+        legend["See the second map"] = "inner"
+    elif not numbered.all():
+        title = f"Map of the densest part, {numbered.sum()} sites"
+    shown = results.shapes.get("buffer", sites.geometry)
+    parts += [*_scale_bar(frame), *_north(), *_legend(legend, frame.points(shapely.get_coordinates(shown)))]
     return (
-        f'<svg class="map" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" aria-label="{title}">'
+        f'<svg class="map" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="group" aria-label="{title}">'
         + "".join(parts)
         + "</svg>"
     )
@@ -72,32 +92,43 @@ def _gcn(results: Results, bundle: Bundle, frame: Frame, legend: dict[str, str])
         yield svg.path(pond, frame, "pond", "Pond")
 
 
-def _sites(results: Results, sites: Sites, frame: Frame, legend: dict[str, str]) -> Iterator[str]:
-    scope = (
-        {row["RLB_ID"] for row in results.main.rows}
-        if results.assessment == "nutrient"
-        else set(sites.number)
-    )
-    bounds = shapely.bounds(sites.geometry)
-    across = np.maximum(bounds[:, 2] - bounds[:, 0], bounds[:, 3] - bounds[:, 1]) * frame.scale
+def _sites(
+    results: Results, sites: Sites, frame: Frame, legend: dict[str, str], numbered: Bools
+) -> list[str]:
+    """Sites with a number are links to their rows; lines to numbers lie under all of them."""
+    out = results.tables.get("out_of_scope")
+    outside = {row["RLB_ID"] for row in out.rows} if out else set()
     middles = frame.points(shapely.get_coordinates(shapely.centroid(sites.geometry)))
+    bounds = shapely.bounds(sites.geometry) * frame.scale
+    across = np.maximum(bounds[:, 2] - bounds[:, 0], bounds[:, 3] - bounds[:, 1])
+    chosen = np.flatnonzero(numbered).tolist()
+    of_number = places([sites.number[k] for k in chosen], middles[numbered], (WIDTH, HEIGHT))
+    found = dict(zip(chosen, of_number, strict=True))
+    leaders, plain, links = [], [], []
     for k, ground in enumerate(frame.visible(sites.geometry)):
-        style, words = ("site", "Site") if sites.number[k] in scope else ("site out", "Site out of scope")
-        legend[words] = style
-        title = f"Site {sites.number[k]}: {sites.name[k] or sites.id[k] or ''}".rstrip(": ")
-        yield svg.path(ground, frame, style, title)
+        number, middle = sites.number[k], (float(middles[k, 0]), float(middles[k, 1]))
+        style, words = ("site out", "Site out of scope") if number in outside else ("site", "Site")
+        title = f"Site {number}: {sites.name[k] or sites.id[k] or ''}".rstrip(": ")
+        shapes = svg.path(ground, frame, style, title)
         if across[k] < SMALL:
-            yield svg.circle((float(middles[k, 0]), float(middles[k, 1])), 3.2, style, title)
-    if len(sites) <= 30:
-        yield from _numbers(sites.number, middles.tolist(), across.tolist())
+            shapes += _dot(middle, style, title)
+        if shapes:
+            legend[words] = style
+        if k not in found:
+            plain.append(shapes)
+            continue
+        (x, y), led = found[k]
+        if led:
+            leaders.append(svg.line([middle, (float(x), float(y))], "leader"))
+        shapes += svg.text(str(number), (float(x), float(y) + 3.4), "number")
+        links.append(svg.link(f"site-{number}", f"map-{number}", title, shapes))
+    return [*plain, *leaders, *links]
 
 
-def _numbers(
-    numbers: Sequence[int], middles: Sequence[Sequence[float]], across: Sequence[float]
-) -> Iterator[str]:
-    for number, (x, y), size in zip(numbers, middles, across, strict=True):
-        above = 4 if size > 40 else -7
-        yield svg.text(str(number), (x, y + above), "number")
+def _dot(middle: svg.Point, style: str, title: str) -> str:
+    """For a site that would be too small to be found, if it lies in the frame."""
+    x, y = middle
+    return svg.circle(middle, 2.6, style, title) if 0 <= x <= WIDTH and 0 <= y <= HEIGHT else ""
 
 
 def _names(catchments: Mapping[str, shapely.Geometry], sites: Sites, frame: Frame) -> Iterator[str]:

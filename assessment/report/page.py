@@ -1,6 +1,5 @@
 """The report of an assessment: one self-contained HTML file."""
 
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from markupsafe import Markup
 
 from assessment.bundle.bundle import Bundle
 from assessment.editions import Edition
+from assessment.report import groups
 from assessment.report.map import draw
 from assessment.results import Results
 from assessment.sites import Sites
@@ -25,7 +25,9 @@ def page(results: Results, sites: Sites, bundle: Bundle, edition: Edition) -> st
         provenance=results.provenance,
         layers=bundle.manifest.layers,
         findings=[str(finding) for finding in bundle.manifest.findings],
-        warned=warned(results.main.rows),
+        groups=groups,
+        without=sorted(set(sites.number) - {row["RLB_ID"] for row in results.main.rows}),
+        left_out=results.tables["out_of_scope"].rows if "out_of_scope" in results.tables else (),
         edition=edition,
         map=Markup(draw(results, sites, bundle)),  # noqa: S704 - the map escapes its own texts
     )
@@ -53,12 +55,3 @@ def number(value: Any, decimals: int = 2) -> str:
 def moment(stamp: str) -> str:
     """A time in UTC as people write it."""
     return f"{datetime.fromisoformat(stamp).astimezone(UTC):%-d %B %Y, %H:%M} UTC"
-
-
-def warned(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Warning -> the sites that have it, most frequent first."""
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        for warning in row["warnings"]:
-            found.setdefault(warning, []).append(str(row["RLB_ID"]))
-    return dict(sorted(found.items(), key=lambda item: -len(item[1])))

@@ -33,6 +33,11 @@ def circle(at: Point, radius: float, style: str, title: str | None = None) -> st
     return f'<circle class="{style}" cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius:.1f}">{tip}</circle>'
 
 
+def link(to: str, own: str, label: str, content: str) -> str:
+    """Shapes that lead to a place of the page and can be led to."""
+    return f'<a id="{own}" href="#{to}" aria-label="{escape(label)}">{content}</a>'
+
+
 def line(points: list[Point], style: str) -> str:
     steps = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return f'<polyline class="{style}" points="{steps}"/>'

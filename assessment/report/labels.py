@@ -1,0 +1,56 @@
+"""Places for the numbers of sites on a map: each legible, none on another, and near its site."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from assessment.arrays import Floats
+
+HIGH = 9.0
+WIDE = 5.6
+"""Units of a digit, with a little air."""
+RINGS = (0.0, 9.0, 14.0, 20.0, 28.0, 38.0, 50.0, 64.0, 80.0)
+DIRECTIONS = 12
+NEAR = 15.0
+"""Units from a site beyond which a line leads to its number."""
+
+
+def places(
+    numbers: Sequence[int], points: Floats, frame: tuple[float, float]
+) -> Iterator[tuple[Floats, bool]]:
+    """The middle of each number's place, and whether a line has to lead there.
+
+    The first free place around the site is taken; where there is none, the one that hides least.
+    """
+    sizes = np.array([[len(str(number)) * WIDE, HIGH] for number in numbers]) / 2
+    offsets = _offsets()
+    taken = np.empty((0, 4))
+    for k, point in enumerate(points):
+        half = sizes[k]
+        middles = np.clip(point + offsets, half + 2, np.array(frame) - half - 2)
+        boxes = np.hstack((middles - half, middles + half))
+        hidden = _covered(boxes, taken) * 100.0 + _dots(boxes, points, k)
+        best = int(np.argmin(hidden))
+        taken = np.vstack((taken, boxes[best]))
+        yield middles[best], bool(np.hypot(*(middles[best] - point)) > NEAR)
+
+
+def _offsets() -> Floats:
+    angles = np.linspace(0, 2 * np.pi, DIRECTIONS, endpoint=False) - np.pi / 2
+    turns = [np.column_stack((np.cos(angles) * ring * 1.3, np.sin(angles) * ring)) for ring in RINGS[1:]]
+    return np.vstack([np.zeros((1, 2)), *turns])
+
+
+def _covered(boxes: Floats, taken: Floats) -> Floats:
+    """How many taken boxes each box meets."""
+    low = boxes[:, None, :2] < taken[None, :, 2:]
+    high = boxes[:, None, 2:] > taken[None, :, :2]
+    met: Floats = (low & high).all(axis=2).sum(axis=1).astype(np.float64)
+    return met
+
+
+def _dots(boxes: Floats, points: Floats, own: int) -> Floats:
+    """How many other sites each box would hide."""
+    inside = (points[None] > boxes[:, None, :2]) & (points[None] < boxes[:, None, 2:])
+    hidden: Floats = inside.all(axis=2).sum(axis=1) - inside[:, own].all(axis=1)
+    return hidden.astype(np.float64)
