@@ -53,7 +53,12 @@ class Bulk:
         return Done(matched=len(self.uuids), done=self.done, refused=self.refused[:SHOWN])
 
     async def _decide(self, group: Sequence[UUID]) -> None:
-        values = {"uuids": list(group), "actor": self.call.caller.name, "reason": self.reason}
+        values = {
+            "uuids": list(group),
+            "actor": self.call.caller.name,
+            "reason": self.reason,
+            "resume_from": "failed",
+        }
         try:
             async with self.call.site.database.transaction(self.call.caller) as connection:
                 rows = await (await connection.execute(query("decide", self.verb), values)).fetchall()

@@ -73,6 +73,7 @@ class Work:
     parameters: Mapping[str, Any]
     correlation_id: str | None
     created_at: datetime
+    resumes: bool = False  # continue where the run before it failed, if you can; else start again
 
     @property
     def name(self) -> str:

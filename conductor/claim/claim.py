@@ -150,9 +150,12 @@ def _taken(row: Sequence[Any], wanted: int) -> tuple[ClaimedBatch, Look]:
 
 def described(name: str, batch: ClaimedBatch, columns: Sequence[Any], attempts: int) -> list[ClaimedAction]:
     """A batch as records, in its order; the columns of their descriptions have an order of their own."""
-    uuids, *more = columns
+    uuids, *more, resumed = columns
     found = {} if uuids is None else dict(zip(uuids.as_sent(), zip(*more, strict=True), strict=True))
-    descriptions = [found.get(key) for key in batch.uuids.as_sent()]
+    again = () if resumed is None else frozenset(resumed.as_sent())
+    descriptions = [
+        None if (row := found.get(key)) is None else (*row, key in again) for key in batch.uuids.as_sent()
+    ]
     numbers = batch.runs.values(), batch.attempts.values(), batch.locks.values()
     rows = zip(batch.uuids, *numbers, descriptions, strict=True)
     return batch.in_lanes([action_of(name, *row, attempts) for row in rows])
@@ -178,7 +181,7 @@ def action_of(
 
 
 def _work(name: str, action: ClaimedAction, description: Sequence[Any], attempts: int) -> Work:
-    workflow, callback, parent, parameters, correlation, created = description
+    workflow, callback, parent, parameters, correlation, created, resumes = description
     return Work(
         uuid=action.uuid,
         run=action.run,
@@ -191,6 +194,7 @@ def _work(name: str, action: ClaimedAction, description: Sequence[Any], attempts
         parameters=jsonb.decoded(parameters),
         correlation_id=correlation,
         created_at=created,
+        resumes=bool(resumes),
     )
 
 

@@ -65,7 +65,7 @@ async def claim_in_parts(
 async def _read(session: Session, name: str, part: ClaimedBatch, attempts: int) -> list[ClaimedAction] | None:
     """The actions of one part; None where it has to be smaller."""
     try:
-        [row] = await session.rows(DESCRIBE, {"uuids": part.uuids})
+        [row] = await session.rows(DESCRIBE, {"uuids": part.uuids, "runs": part.runs})
     except psycopg.Error as error:
         if session.lost:
             raise

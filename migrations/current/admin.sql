@@ -25,7 +25,8 @@ end
 $$;
 comment on function switchyard.locked_thread is 'The thread under its row lock; an error where there is none.';
 
-create or replace function switchyard.retrigger(action_uuid uuid, actor text, reason text) returns integer
+-- What `failed` means is the backend's to say: its handler reads it as Work.resumes. One that cannot continue starts again.
+create or replace function switchyard.retrigger(action_uuid uuid, actor text, reason text, resume_from text default 'failed') returns integer
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   t switchyard.thread;
@@ -35,7 +36,9 @@ begin
     retrigger.action_uuid, (select a.member_of from switchyard.action a where a.action_uuid = retrigger.action_uuid))
   order by s.action_uuid for update;
   t := switchyard.locked_thread(action_uuid);
-  if t.status <= 'SUCCESSFUL' then
+  if resume_from is null or resume_from not in ('start', 'failed') then
+    raise exception 'resume_from: must be start or failed, not %', resume_from using errcode = 'invalid_parameter_value';
+  elsif t.status <= 'SUCCESSFUL' then
     raise exception 'action % is %: only one that ended without success can be retriggered', action_uuid, t.status
       using errcode = 'object_not_in_prerequisite_state';
   elsif t.callbacks_due then
@@ -48,12 +51,12 @@ begin
   end if;
   insert into switchyard.event (action_uuid, status, run, attempt, source, detail)
   values (t.action_uuid, 'PENDING', t.run + 1, 0, 'admin', jsonb_build_object(
-    'actor', actor, 'reason', reason, 'note', format('retriggered by %s: %s', actor, reason)));
+    'actor', actor, 'reason', reason, 'resume_from', resume_from, 'note', format('retriggered by %s: %s', actor, reason)));
   perform switchyard.reopen_waiters(t.action_uuid, actor, reason);
   return t.run + 1;
 end
 $$;
-comment on function switchyard.retrigger is 'Opens the next run of an action that ended without success; returns its number.';
+comment on function switchyard.retrigger is 'Opens the next run of an action that ended without success, from the start or from what failed; returns its number.';
 
 create or replace function switchyard.cancel(action_uuid uuid, actor text, reason text) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$

@@ -239,10 +239,18 @@ comment on function switchyard.claim is 'Locks and returns up to p_limit process
 -- The action that a bell named. What is known beforehand is locked first and looked at once, in a new statement, so with
 -- a snapshot that has whatever a peer did to it while it held the lock. The caller must not hold it already. Without an id
 -- it locks nothing. Generic, like the next one: planned anew for the one partition, it would take twice as long as it does.
+create or replace function switchyard.resumes(p_uuid uuid, p_run integer) returns boolean
+language sql stable as $$
+  select exists (
+    select from switchyard.event e
+    where e.action_uuid = p_uuid and e.run = p_run and e.status = 'PENDING' and not e.ignored and e.detail ->> 'resume_from' = 'failed')
+$$;
+comment on function switchyard.resumes is 'Whether that run was asked to continue where the one before it failed.';
+
 create or replace function switchyard.claim_one(
   p_action_name text, p_uuid uuid, out skipped boolean, out lock_id bigint, out run integer, out attempt integer,
   out workflow text, out callback text, out parent_uuid uuid, out parameters jsonb, out correlation_id text,
-  out created_at timestamptz
+  out created_at timestamptz, out resumes boolean
 ) language plpgsql volatile security definer
 set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
@@ -259,6 +267,8 @@ begin
     and not exists (select from switchyard.paused p where p.action_name = p_action_name);
   if not found then
     perform pg_advisory_unlock(switchyard.uuid_lock(p_uuid));
+  elsif run > 1 then
+    resumes := switchyard.resumes(p_uuid, run);
   end if;
 end
 $$;
@@ -269,8 +279,8 @@ comment on function switchyard.claim_one is 'Locks and returns that action, wher
 -- between them alone; it sees through parameters, not through an array. A plan for these very values would look cheaper
 -- to Postgres, for it names their partition, and would be made anew for every claim: 100 us of 165.
 create or replace function switchyard.describe(
-  p_uuids uuid[], out uuids uuid[], out workflows text[], out callbacks text[], out parents text[],
-  out parameters jsonb[], out correlations text[], out created timestamptz[]
+  p_uuids uuid[], p_runs integer[], out uuids uuid[], out workflows text[], out callbacks text[], out parents text[],
+  out parameters jsonb[], out correlations text[], out created timestamptz[], out resumed uuid[]
 ) language plpgsql volatile security definer
 set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan
 set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
@@ -288,9 +298,13 @@ begin
   into uuids, workflows, callbacks, parents, parameters, correlations, created
   from switchyard.action a
   where a.action_uuid = any (p_uuids) and a.action_uuid between oldest and youngest;
+  if 1 < any (p_runs) then
+    select array_agg(r.action_uuid) into resumed from unnest(p_uuids, p_runs) as r (action_uuid, run)
+    where r.run > 1 and switchyard.resumes(r.action_uuid, r.run);
+  end if;
 end
 $$;
-comment on function switchyard.describe is 'What a handler needs to know of those actions, in no order.';
+comment on function switchyard.describe is 'What a handler needs to know of those actions, in no order; of these runs, which resume.';
 
 -- p_held is sorted: a binary search, and the lock is not even tried where it is found.
 create or replace function switchyard.try_lock_unless_held(p_uuid uuid, p_lock bigint, p_held uuid[]) returns boolean

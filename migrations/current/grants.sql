@@ -55,7 +55,7 @@ grant insert (kind, subject, actor, reason, detail, needs_review) on switchyard.
 grant usage on sequence switchyard.event_id to switchyard_worker, switchyard_admin;
 grant insert, update, delete on switchyard.worker, switchyard.route, switchyard.activity to switchyard_worker, switchyard_admin;
 grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.claim_one(text, uuid),
-  switchyard.describe(uuid[]), switchyard.claim_orphans(text, integer, uuid[]), switchyard.unlock(bigint[]), switchyard.release(bigint[]), switchyard.flow_has_work(text),
+  switchyard.describe(uuid[], integer[]), switchyard.claim_orphans(text, integer, uuid[]), switchyard.unlock(bigint[]), switchyard.release(bigint[]), switchyard.flow_has_work(text),
   switchyard.lane_claim(text, integer, uuid[], text[], double precision[]), switchyard.announce_flows(jsonb), switchyard.withdraw_flows(text[]),
   switchyard.forget_gone(uuid[]),
   switchyard.ring(text[], uuid), switchyard.callbacks_made(uuid, integer), switchyard.lock_free_threads(uuid[]),
@@ -70,7 +70,7 @@ grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.cl
   switchyard.ensure_partitions(integer, text), switchyard.drop_partition(text) to switchyard_worker, switchyard_admin;
 
 -- An administrator decides.
-grant execute on function switchyard.retrigger(uuid, text, text), switchyard.retrigger_members(uuid, integer, text, text),
+grant execute on function switchyard.retrigger(uuid, text, text, text), switchyard.retrigger_members(uuid, integer, text, text),
   switchyard.cancel(uuid, text, text), switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),
   switchyard.dismiss_thread(uuid, text, text), switchyard.call_back(uuid, text, text),
   switchyard.apply_schedule(text, jsonb, timestamptz, integer, text), switchyard.remove_schedule(text, text, text),
@@ -94,7 +94,7 @@ grant select on all tables in schema switchyard to switchyard_operator;
 grant select on public.migration to switchyard_operator;
 grant execute on function switchyard.submit, switchyard.submit_graph(jsonb), switchyard.retrigger_members(uuid, integer, text, text), switchyard.tally_of(uuid),
   switchyard.uuid7(timestamptz), switchyard.is_within_limits(jsonb), switchyard.waiting_names(), switchyard.note_of(switchyard.status, text, jsonb),
-  switchyard.retrigger(uuid, text, text), switchyard.cancel(uuid, text, text), switchyard.pause(text, text, text),
+  switchyard.retrigger(uuid, text, text, text), switchyard.cancel(uuid, text, text), switchyard.pause(text, text, text),
   switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),
   switchyard.dismiss_thread(uuid, text, text), switchyard.call_back(uuid, text, text) to switchyard_operator;
 

@@ -111,7 +111,7 @@ begin
     raise exception 'action_uuid: % is neither a graph nor a campaign', p_set using errcode = 'no_data_found';
   end if;
   insert into switchyard.event (action_uuid, status, run, attempt, source, detail)
-  select t.action_uuid, 'PENDING', t.run + 1, 0, 'admin', jsonb_build_object('actor', actor, 'reason', reason,
+  select t.action_uuid, 'PENDING', t.run + 1, 0, 'admin', jsonb_build_object('actor', actor, 'reason', reason, 'resume_from', 'failed',
     'note', format('retriggered by %s: %s', actor, reason))
   from (
     select x.* from switchyard.action a join switchyard.thread x using (action_uuid)

@@ -1,6 +1,6 @@
 """What changing routes take and answer."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,13 @@ class Reason(Record):
 
     reason: Annotated[str, Field(min_length=1, max_length=1000)]
     """Why; it is recorded."""
+
+
+class Again(Reason):
+    """Why something runs again, and from where."""
+
+    resume_from: Literal["start", "failed"] = "failed"
+    """`failed` continues with what failed, where the backend can; `start` repeats everything."""
 
 
 class Changed(Record):

@@ -1,13 +1,13 @@
 """Decisions about jobs and inbox entries, one by one or by a filter."""
 
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from signalbox.access.roles import Role
 from signalbox.bulk import Bulk
 from signalbox.endpoint import Call, Later, post
 from signalbox.problem import HttpProblem
-from signalbox.records.changes import Changed, Reason
+from signalbox.records.changes import Again, Changed, Reason
 from signalbox.records.decisions import BulkRequest, Chosen, Done, Retriggered
 from signalbox.routes.jobs import known_job
 from switchyard.ledger.queries import query as named
@@ -16,10 +16,10 @@ MOST = 10_000
 
 
 @post("/jobs/{job}/retrigger", Role.OPERATOR, after="/jobs/{job}")
-async def retrigger(call: Call, job: UUID, body: Reason) -> Retriggered:
+async def retrigger(call: Call, job: UUID, body: Again) -> Retriggered:
     """Open the next run of a job that ended without success."""
     await known_job(call, job)
-    return Retriggered(run=await _decide(call, "retrigger", job, body.reason))
+    return Retriggered(run=await _decide(call, "retrigger", job, body.reason, body.resume_from))
 
 
 @post("/jobs/{job}/cancel", Role.OPERATOR, after="/jobs/{job}")
@@ -37,9 +37,9 @@ async def call_back(call: Call, job: UUID, body: Reason) -> Changed:
 
 
 @post("/actions/{action}/retrigger", Role.OPERATOR, after="/inbox")
-async def retrigger_action(call: Call, action: UUID, body: Reason) -> Retriggered:
+async def retrigger_action(call: Call, action: UUID, body: Again) -> Retriggered:
     """Open the next run of any action that ended without success."""
-    return Retriggered(run=await _decide(call, "retrigger", action, body.reason))
+    return Retriggered(run=await _decide(call, "retrigger", action, body.reason, body.resume_from))
 
 
 @post("/actions/{action}/dismiss", Role.OPERATOR, after="/inbox")
@@ -68,8 +68,10 @@ async def cancel_many(call: Call, body: BulkRequest) -> Done | Later:
     return await _bulk(call, "cancel", "open_chosen", body)
 
 
-async def _decide(call: Call, verb: str, action: UUID, reason: str) -> int:
-    values = {"uuids": [action], "actor": call.caller.name, "reason": reason}
+async def _decide(
+    call: Call, verb: str, action: UUID, reason: str, resume_from: Literal["start", "failed"] = "failed"
+) -> int:
+    values = {"uuids": [action], "actor": call.caller.name, "reason": reason, "resume_from": resume_from}
     row = await call.row(named("decide", verb), values)
     assert row is not None
     return int(row["result"])

@@ -1,16 +1,18 @@
 """What every workflow needs before it is submitted: a definition, and an input that fits, in its place."""
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from switchyard.backends.carry_over import carry_over
 from switchyard.backends.threads import Threads
 from switchyard.config.problems import Problem
 from switchyard.config.schemas import JsonSchema
 from switchyard.config.workflows import Workflow
-from switchyard.errors import BadInput, PoolUnavailable, StoreError, StoreMissing
+from switchyard.errors import BadInput, PoolUnavailable, StoreError, StoreMissing, StoreTooLarge
 from switchyard.handlers import Failed, HandlerContext, Invalid, Outcome, Retry, Work
 from switchyard.places import STORED, Places, parameters_key, variables
 from switchyard.process import evaluate
@@ -47,6 +49,8 @@ async def prepare(work: Work, context: HandlerContext, threads: Threads) -> Prep
             if problem:
                 return Invalid(f"the input does not fit {work.workflow}'s schema: {problem}")
         await threads.run(context.store.put, places.input, data)
+        if work.resumes:
+            await threads.run(_checkpoints, context.store, places)
     except StoreError as error:
         # A store that is read-only or refuses us is repaired by a person; what cannot be stored stays so.
         kind = Failed if isinstance(error, BadInput | StoreMissing) else Retry
@@ -55,6 +59,12 @@ async def prepare(work: Work, context: HandlerContext, threads: Threads) -> Prep
         return Retry(f"the input could not be checked: {error}", sent=False)
     known = variables(places, work.correlation_id, context.store.url_of)
     return PreparedWorkflow(workflow, places, known, parameters)
+
+
+def _checkpoints(store: Store, places: Places) -> None:
+    """Those of the run before; where they are too many, this run starts without them."""
+    with contextlib.suppress(StoreTooLarge):
+        carry_over(store, places, everything=False)
 
 
 def _parameters(work: Work, store: Store) -> tuple[dict[str, Any], bytes]:

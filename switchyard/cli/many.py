@@ -6,7 +6,7 @@ action is refused: the others do not wait for it.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -41,6 +41,7 @@ class Decision(NamedTuple):
     statuses: tuple[str, ...]
     done: str
     late: str = ""
+    values: Mapping[str, str] = {}
 
 
 @dataclass
@@ -70,7 +71,8 @@ def decide(
     if not _agreed(connection, decision, found, dry_run, yes or bool(uuids), as_json):
         return
     pace = None if rate is None else Pace(connection, rate, GROUP)
-    tally = _apply(connection, decision, found, {"actor": who or actor(), "reason": reason}, pace)
+    values = {"actor": who or actor(), "reason": reason, **decision.values}
+    tally = _apply(connection, decision, found, values, pace)
     _report(decision, tally, len(found), as_json)
 
 

@@ -1,5 +1,6 @@
 """`switchyard retrigger` and `switchyard cancel`."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -16,6 +17,18 @@ CANCEL = Decision(
     "cancel", tuple(sorted(set(Status) - ENDS - {Status.INFO})), "canceled", "had ended already"
 )
 
+
+class ResumeFrom(StrEnum):
+    """Where a new run begins."""
+
+    START = "start"
+    FAILED = "failed"
+
+
+From = Annotated[
+    ResumeFrom,
+    typer.Option("--from", help="Repeat everything, or continue with what failed where the backend can."),
+]
 Rate = Annotated[
     str | None,
     typer.Option(
@@ -32,6 +45,7 @@ def retrigger(
     *,
     chosen: Filter,
     reason: Reason,
+    resume_from: From = ResumeFrom.FAILED,
     rate: Rate = None,
     config: ConfigFile = None,
     who: Actor = None,
@@ -46,7 +60,7 @@ def retrigger(
     per_second = rate_of(rate)
     with connected(configured(config)) as connection:
         decide(
-            connection, RETRIGGER, uuids, chosen,
+            connection, RETRIGGER._replace(values={"resume_from": resume_from}), uuids, chosen,
             who=who, reason=reason, dry_run=dry_run, yes=yes, as_json=as_json, rate=per_second,
         )  # fmt: skip
 

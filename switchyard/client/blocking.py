@@ -11,7 +11,7 @@ from switchyard.client import statements
 from switchyard.client.connections import run
 from switchyard.client.output import Results, store_of
 from switchyard.client.records import Event, Thread
-from switchyard.client.statements import ActionId, Statement
+from switchyard.client.statements import ActionId, ResumeFrom, Statement
 from switchyard.client.task_decorator import P, Returned, Task
 from switchyard.client.verbs import APPLICATION, Client, Options, pauses, timed_out
 from switchyard.ledger.actor import actor as whoever
@@ -110,9 +110,11 @@ class Switchyard(Client):
         """Cancel an action; False where it had ended already."""
         return self._run(statements.cancel(action, actor or whoever(), reason))
 
-    def retrigger(self, action: ActionId, *, reason: str, actor: str | None = None) -> int:
-        """Open the next run of an action that ended without success; its number."""
-        return self._run(statements.retrigger(action, actor or whoever(), reason))
+    def retrigger(
+        self, action: ActionId, *, reason: str, actor: str | None = None, resume_from: ResumeFrom = "failed"
+    ) -> int:
+        """Open the next run of an action that ended without success, from `start` or `failed`; its number."""
+        return self._run(statements.retrigger(action, actor or whoever(), reason, resume_from))
 
     def close(self) -> None:
         """Close the client's own connection; one of yours stays open."""

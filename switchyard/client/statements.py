@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, LiteralString, TypeVar
+from typing import Any, Generic, Literal, LiteralString, TypeVar
 from uuid import UUID
 
 from switchyard.client.records import Event, Row, Thread, uuid_of
@@ -13,6 +13,7 @@ from switchyard.submit.submission import Request
 
 Result = TypeVar("Result")
 ActionId = UUID | str
+ResumeFrom = Literal["start", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,9 @@ def cancel(action: ActionId, actor: str, reason: str) -> Statement[bool]:
     return Statement(query("client", "cancel"), parameters, lambda rows: bool(rows[0]["canceled"]))
 
 
-def retrigger(action: ActionId, actor: str, reason: str) -> Statement[int]:
+def retrigger(action: ActionId, actor: str, reason: str, resume_from: ResumeFrom) -> Statement[int]:
     """Open the next run of one action."""
-    parameters = {"uuid": checked(action), "actor": actor, "reason": reason}
+    parameters = {"uuid": checked(action), "actor": actor, "reason": reason, "resume_from": resume_from}
     return Statement(query("client", "retrigger"), parameters, lambda rows: int(rows[0]["run"]))
 
 

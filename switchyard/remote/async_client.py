@@ -94,9 +94,11 @@ class AsyncClient:
         """Cancel an open job; false where it had ended."""
         return await self._send(calls.cancel(job, reason))
 
-    async def retrigger(self, job: UUID | str, *, reason: str) -> int:
-        """Open the next run of a job that ended without success; its number."""
-        return await self._send(calls.retrigger(job, reason))
+    async def retrigger(
+        self, job: UUID | str, *, reason: str, resume_from: calls.ResumeFrom = "failed"
+    ) -> int:
+        """Open the next run of a job that ended without success, from `start` or `failed`; its number."""
+        return await self._send(calls.retrigger(job, reason, resume_from))
 
     async def get(self, path: str, **query: Any) -> Any:
         """The answer of any other route that reads, like /inbox."""

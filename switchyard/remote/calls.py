@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any, Generic, TypedDict, TypeVar, cast
+from typing import Any, Generic, Literal, TypedDict, TypeVar, cast
 from urllib.parse import quote
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from switchyard.errors import BadInput, SwitchyardError, Transient
 from switchyard.submit.submission import Submission
 
 Result = TypeVar("Result")
+ResumeFrom = Literal["start", "failed"]
 ENDS = frozenset({"successful", "failed", "dismissed"})
 RESULTS = "http://www.opengis.net/def/rel/ogc/1.0/results"
 BEGIN, LONGEST = 0.2, 5.0  # seconds between two looks of `wait`
@@ -140,9 +141,10 @@ def cancel(job: UUID | str, reason: str) -> Sent[bool]:
     return Sent("POST", f"/jobs/{job}/cancel", lambda found: bool(found["changed"]), {"reason": reason})
 
 
-def retrigger(job: UUID | str, reason: str) -> Sent[int]:
+def retrigger(job: UUID | str, reason: str, resume_from: ResumeFrom) -> Sent[int]:
     """Opens the next run of a job that ended without success; its number."""
-    return Sent("POST", f"/jobs/{job}/retrigger", lambda found: int(found["run"]), {"reason": reason})
+    body = {"reason": reason, "resume_from": resume_from}
+    return Sent("POST", f"/jobs/{job}/retrigger", lambda found: int(found["run"]), body)
 
 
 def answer(sent: Sent[Result], received: httpx.Response) -> Result:

@@ -91,9 +91,9 @@ class Client:
         """Cancel an open job; false where it had ended."""
         return self._send(calls.cancel(job, reason))
 
-    def retrigger(self, job: UUID | str, *, reason: str) -> int:
-        """Open the next run of a job that ended without success; its number."""
-        return self._send(calls.retrigger(job, reason))
+    def retrigger(self, job: UUID | str, *, reason: str, resume_from: calls.ResumeFrom = "failed") -> int:
+        """Open the next run of a job that ended without success, from `start` or `failed`; its number."""
+        return self._send(calls.retrigger(job, reason, resume_from))
 
     def get(self, path: str, **query: Any) -> Any:
         """The answer of any other route that reads, like /inbox."""

@@ -5,14 +5,15 @@ import time
 from switchyard.backends.argo.manifest import manifest, template_of
 from switchyard.backends.argo.model import ArgoAction
 from switchyard.backends.argo.resource import cluster_templates, templates
+from switchyard.backends.argo.resuming import resume
 from switchyard.backends.argo.submit import WorkflowSubmission
 from switchyard.backends.kubernetes.answer import RefusedError
 from switchyard.backends.kubernetes.client import Cluster
 from switchyard.backends.kubernetes.credentials import Credentials
 from switchyard.backends.prepare import PreparedWorkflow, prepare
 from switchyard.backends.threads import Threads
-from switchyard.errors import ClusterUnreachable
-from switchyard.handlers import Failed, HandlerContext, Invalid, Outcome, Work
+from switchyard.errors import ClusterUnreachable, StoreError
+from switchyard.handlers import Failed, HandlerContext, Invalid, Outcome, Retry, Work
 
 TRUSTED = 30.0
 
@@ -68,7 +69,13 @@ class ArgoHandler:
             template = template_of(prepared, self._action)
         except ValueError as error:
             return Invalid(str(error))
-        submission = WorkflowSubmission(self._cluster, self._action.namespace, work, body)
+        resumed = None
+        if work.resumes:
+            try:
+                body, resumed = await self._threads.run(resume, self._context.store, prepared.places, body)
+            except StoreError as error:
+                return Retry(f"the run before cannot be read: {error}", sent=False)
+        submission = WorkflowSubmission(self._cluster, self._action.namespace, work, body, resumed)
         return await self._without_template(submission, template) or await submission.create()
 
     async def _without_template(self, submission: WorkflowSubmission, template: str | None) -> Outcome | None:

@@ -5,6 +5,7 @@ reset or a 5xx the create may have gone through all the same, so the name is loo
 said. Still in doubt at the last attempt, the run is handed over, and caboose's reconcile finds out.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from switchyard.backends.argo.resource import identity, workflows
@@ -19,12 +20,21 @@ THERE, ABSENT, FOREIGN = "there", "absent", "foreign"
 class WorkflowSubmission:
     """One attempt to get one run into the cluster."""
 
-    def __init__(self, cluster: Cluster, namespace: str, work: Work, body: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        namespace: str,
+        work: Work,
+        body: dict[str, Any],
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`more` goes into the detail of the hand-over."""
         self._cluster = cluster
         self._namespace = namespace
         self._path = workflows(namespace)
         self._work = work
         self._body = body
+        self._more = more or {}
         self._name = str(body["metadata"]["name"])
 
     async def create(self) -> Outcome:
@@ -95,4 +105,4 @@ class WorkflowSubmission:
         return None
 
     def _handed_over(self, **more: str) -> HandedOver:
-        return HandedOver({"workflow": self._name, "namespace": self._namespace, **more})
+        return HandedOver({"workflow": self._name, "namespace": self._namespace, **self._more, **more})

@@ -16,4 +16,4 @@ select switchyard.why(cast(%(uuid)s as uuid)) as why;
 select switchyard.cancel(cast(%(uuid)s as uuid), %(actor)s, %(reason)s) as canceled;
 
 -- retrigger: opens the next run of an action that ended without success
-select switchyard.retrigger(cast(%(uuid)s as uuid), %(actor)s, %(reason)s) as run;
+select switchyard.retrigger(cast(%(uuid)s as uuid), %(actor)s, %(reason)s, %(resume_from)s) as run;

@@ -9,7 +9,7 @@ select uuids, runs, attempts, lock_ids, limited,
 from switchyard.lane_claim(%(flow)s, %(wanted)s, %(held)s, %(slowed)s::text[], %(factors)s::double precision[]);
 
 -- claim_one: lock and return the action that a bell named; without a lock where there is nothing to do
-select skipped, lock_id, run, attempt, workflow, callback, parent_uuid::text, parameters, correlation_id, created_at
+select skipped, lock_id, run, attempt, workflow, callback, parent_uuid::text, parameters, correlation_id, created_at, resumes
 from switchyard.claim_one(%(name)s, %(uuid)s);
 
 -- claim_orphans: lock and return what a dead conductor left RUNNING, for at_most_once
@@ -20,19 +20,19 @@ from switchyard.claim_orphans(%(name)s, %(wanted)s, %(held)s);
 -- claim_described: claim, and with it what a handler needs to know of each, in no order
 select c.uuids, c.runs, c.attempts, c.lock_ids, c.skipped,
   extract(epoch from c.next_due - clock_timestamp())::double precision as due_in, false as held_back, null::text[] as lanes,
-  d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created
-from switchyard.claim(%(name)s, %(wanted)s, %(held)s) as c, switchyard.describe(c.uuids) as d;
+  d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created, d.resumed
+from switchyard.claim(%(name)s, %(wanted)s, %(held)s) as c, switchyard.describe(c.uuids, c.runs) as d;
 
 -- lane_claim_described: the same of a flow
 select c.uuids, c.runs, c.attempts, c.lock_ids, c.limited,
   extract(epoch from c.next_due - clock_timestamp())::double precision as due_in, c.held_back, c.lanes,
-  d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created
+  d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created, d.resumed
 from switchyard.lane_claim(%(flow)s, %(wanted)s, %(held)s, %(slowed)s::text[], %(factors)s::double precision[]) as c,
-  switchyard.describe(c.uuids) as d;
+  switchyard.describe(c.uuids, c.runs) as d;
 
 -- describe: what a handler needs to know of claimed actions, in no order
-select d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created
-from switchyard.describe(%(uuids)s) as d;
+select d.uuids, d.workflows, d.callbacks, d.parents, d.parameters, d.correlations, d.created, d.resumed
+from switchyard.describe(%(uuids)s, %(runs)s) as d;
 
 -- write: one event for each of many dispatches
 insert into switchyard.event (action_uuid, status, run, attempt, source, error, retry_seconds, detail)

@@ -1,5 +1,5 @@
 -- retrigger: opens the next run of each of these actions
-select id as action_uuid, switchyard.retrigger(id, %(actor)s, %(reason)s) as result from unnest(%(uuids)s::uuid[]) as id;
+select id as action_uuid, switchyard.retrigger(id, %(actor)s, %(reason)s, %(resume_from)s) as result from unnest(%(uuids)s::uuid[]) as id;
 
 -- cancel: cancels each of these actions that has not ended
 select id as action_uuid, switchyard.cancel(id, %(actor)s, %(reason)s) as result from unnest(%(uuids)s::uuid[]) as id;

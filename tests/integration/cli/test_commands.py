@@ -53,7 +53,8 @@ def test_what_a_decision_does_to_each(switchyard: Command, monkeypatch: pytest.M
         "1 retriggered, 1 refused.",
         f"  action {open_one} is PENDING: only one that ended without success can be retriggered",
     ]
-    [refused] = switchyard.json("retrigger", open_one, "-m", "x", code=1)
+    assert "'b' is not one of" in switchyard("retrigger", waiting, "-m", "x", "--from", "b", code=2).err
+    [refused] = switchyard.json("retrigger", open_one, "-m", "x", "--from", "start", code=1)
     assert (refused["action_uuid"], "is PENDING" in refused["error"]) == (open_one, True)
 
 

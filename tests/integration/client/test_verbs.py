@@ -64,6 +64,7 @@ def test_every_event_is_listed_with_its_detail(database: Database) -> None:
     assert events[0].error == "no such host"
     assert events[1].detail is not None
     assert (events[1].detail["actor"], events[1].detail["reason"]) == ("ann", "the host is back")
+    assert events[1].detail["resume_from"] == "failed"
 
 
 def test_cancel_records_who_and_why(database: Database) -> None:
@@ -180,7 +181,8 @@ async def test_the_asynchronous_client_has_the_same_verbs(database: Database) ->
         assert many[0] == action
         database.execute(END, action, "FAILED", "no")
         assert (await yard.wait(action, timeout=10)).status is Status.FAILED
-        assert await yard.retrigger(action, reason="again") == 2
+        assert await yard.retrigger(action, reason="again", resume_from="start") == 2
+        assert (await yard.events(action))[-1].detail["resume_from"] == "start"  # type: ignore[index]
         assert await yard.cancel(action, reason="enough")
         statuses = [event.status for event in await yard.events(action)]
         assert statuses == [Status.FAILED, Status.PENDING, Status.CANCELED]

@@ -64,6 +64,10 @@ REFUSED: list[tuple[LiteralString, str]] = [
     ("select switchyard.submit('x', callbacks => '{}')", "callbacks_is_a_list"),
     ("select switchyard.submit('x', idempotency_key => '')", "idempotency_key"),
     ("select switchyard.retrigger(switchyard.uuid7(), 'ann', 'x')", "there is no action"),
+    (
+        "select switchyard.retrigger(switchyard.submit('noop', '{}'), 'ann', 'x', 'middle')",
+        "resume_from: must be start or failed, not middle",
+    ),
     ("select switchyard.cancel(switchyard.uuid7(), 'ann', 'x')", "there is no action"),
     ("select switchyard.pause('x', ' ', 'because')", "actor"),
     ("select switchyard.pause('x', 'ann', '')", "reason"),

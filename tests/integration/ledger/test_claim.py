@@ -103,6 +103,21 @@ def test_one_that_is_named_is_locked_and_described(ledger: Ledger) -> None:
     assert locks_held(ledger.connection) == 1
 
 
+@pytest.mark.parametrize(("resume_from", "resumes"), [("failed", True), ("start", False)])
+def test_a_retriggered_run_says_whether_it_resumes(
+    ledger: Ledger, resume_from: str, *, resumes: bool
+) -> None:
+    fresh, again = ledger.submit(), ledger.submit()
+    outcome(ledger.connection, [again], "FAILED")
+    ledger.connection.execute("select switchyard.retrigger(%s, 'ann', 'x', %s)", [again, resume_from])
+    described = "select resumed from switchyard.describe(%s, %s)"
+    [(resumed,)] = ledger.connection.execute(described, [[fresh, again], [1, 2]]).fetchall()
+    assert (resumed or []) == ([again] if resumes else [])
+    one = "select run, resumes from switchyard.claim_one('noop', %s)"
+    assert ledger.connection.execute(one, [again]).fetchall() == [(2, resumes)]
+    assert ledger.connection.execute(one, [fresh]).fetchall() == [(1, None)]
+
+
 def test_one_that_a_peer_holds_is_skipped_and_one_that_it_ended_is_let_go(ledger: Ledger) -> None:
     uuid = ledger.submit()
     with ledger.database.connect() as peer:

@@ -2,16 +2,21 @@
 
 import asyncio
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from switchyard.backends import carry_over as carry_over_module
 from switchyard.backends import prepare as module
+from switchyard.backends.carry_over import carry_over
 from switchyard.backends.prepare import PreparedWorkflow, prepare
 from switchyard.backends.threads import Threads
 from switchyard.errors import PoolUnavailable, StoreBadKey, StoreError, StoreUnavailable
 from switchyard.handlers import Failed, Invalid, Outcome, Retry
+from switchyard.places import Places
+from switchyard.store import open_store
 from tests.integration.conductor.workflows import context, work
 
 UNIQUE = {"properties": {"items": {"uniqueItems": True}}}
@@ -98,3 +103,38 @@ async def test_newuser_24_a_store_that_is_read_only_is_waited_for(
 
     made.store.put = refuses
     assert type(await prepare(work("flow"), made, Threads(2))) is kind
+
+
+@pytest.mark.parametrize("resumes", [True, False])
+async def test_a_run_that_resumes_has_the_checkpoints_of_the_run_before(
+    tmp_path: Path, *, resumes: bool
+) -> None:
+    made = context(tmp_path, {"run": {"type": "local"}}, {"flow": {"action": "run", "template": "true"}})
+    asked = replace(work("flow", {}), run=2, resumes=resumes)
+    before, now = Places(asked.uuid, 1).folder, Places(asked.uuid, 2).folder
+    for name in ("checkpoint/1.json", "output.json", "cancel"):
+        made.store.put(f"{before}/{name}", name.encode())
+    assert isinstance(await prepare(asked, made, Threads(2)), PreparedWorkflow)
+    found = [key.removeprefix(f"{now}/") for key in made.store.list(f"{now}/")]
+    assert found == (["checkpoint/1.json", "input.json"] if resumes else ["input.json"])
+
+
+async def test_too_many_checkpoints_are_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(carry_over_module, "MOST_BYTES", 3)
+    made = context(tmp_path, {"run": {"type": "local"}}, {"flow": {"action": "run", "template": "true"}})
+    asked = replace(work("flow", {}), run=2, resumes=True)
+    made.store.put(f"{Places(asked.uuid, 1).folder}/checkpoint/1.json", b"four")
+    assert isinstance(await prepare(asked, made, Threads(2)), PreparedWorkflow)
+    assert list(made.store.list(f"{Places(asked.uuid, 2).folder}/checkpoint/")) == []
+
+
+def test_an_interrupted_copy_is_continued(tmp_path: Path) -> None:
+    store, uuid = open_store(tmp_path.as_uri()), work("flow", {}).uuid
+    before, now = Places(uuid, 1), Places(uuid, 2)
+    for name in ("a.bin", "deep/b.bin", "workflow.json", "log.txt"):
+        store.put(f"{before.folder}/{name}", b"old")
+    store.put(f"{now.folder}/a.bin", b"copied, then changed by the run")
+    assert carry_over(store, now, everything=True) == 2
+    assert store.get(f"{now.folder}/a.bin") == b"copied, then changed by the run"
+    assert store.get(f"{now.folder}/deep/b.bin") == b"old"
+    assert store.size(f"{now.folder}/workflow.json") is None

@@ -1,8 +1,11 @@
 """What becomes of jobs, on a tiny workload: the base alone."""
 
 import json
+from uuid import UUID
 
 from assessment.work.queue import WorkQueue
+from switchyard.backends.carry_over import carry_over
+from switchyard.places import Places
 from tests.integration.assessment.work.station import Station
 from tests.waiting import until
 
@@ -111,6 +114,23 @@ def test_killed_after_95_of_100_chunks_it_computes_5(station: Station) -> None:
     second = station.spawn()
     station.end(uuid)
     computed_by = [int(station.store.get(key)) for key in station.store.list(checkpoint)]
+    assert computed_by.count(first.process.pid) == 95
+    assert computed_by.count(second.process.pid) == 5
+
+
+def test_a_run_that_resumes_computes_what_the_run_before_did_not(station: Station) -> None:
+    uuid = station.send(do="chunks", pause_at=95)
+    first = station.spawn()
+    checkpoint = f"{station.home(uuid)}/checkpoint/"
+    until(lambda: len(list(station.store.list(checkpoint))) == 95, 30)
+    first.kill()
+    station.sqs.purge_queue(QueueUrl=station.queue)  # run 1 has ended
+    assert carry_over(station.store, Places(UUID(uuid), 2), everything=False) == 95  # as conductor does
+    second = station.spawn()
+    station.send(uuid, do="chunks", run=2)
+    assert station.end(uuid)["run"] == 2
+    again = Places(UUID(uuid), 2).folder
+    computed_by = [int(station.store.get(key)) for key in station.store.list(f"{again}/checkpoint/")]
     assert computed_by.count(first.process.pid) == 95
     assert computed_by.count(second.process.pid) == 5
 
