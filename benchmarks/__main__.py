@@ -37,6 +37,7 @@ BENCHMARKS: list[tuple[str, str, str]] = [
     ("http.conduct", "--rounds 5 --soak 200000", "--rounds 2 --count 1000"),
     ("ledger.bell", "--seconds 5 --rounds 5", "--seconds 2 --rounds 1"),
     ("ledger.bulk", "--rounds 5", "--rounds 1 --actions 50000"),
+    ("ledger.cost", "", "--actions 3000 --workflows 40"),
     ("ledger.causes", "", "--failures 20000"),
     ("ledger.why", "", "--open 50000 --simulations 3"),
     ("assessment", "", "--parcels 200000 --no-gpkg"),
