@@ -85,7 +85,7 @@ class Caboose:
         timeouts = Timeouts(self._queries("timeouts"), self._scope, self._services, due.wake)
         watch = self._runner(timeouts)
         self._runner(self._presence)
-        self._listener(CancelListener(self._config.database.conninfo(), due.wake))
+        self._listener(CancelListener(self._config.database.conninfo(), due.wake, self._config.caboose.poll))
         for served in self._served:
             queries, leader = self._recording[served.source.name]
             intake = Intake(served.source, leader, 2 * self._config.caboose.batch)
@@ -108,6 +108,7 @@ class Caboose:
             grace=served.grace,
             silent=served.silent,
             every=served.every,
+            quiet=self._config.caboose.poll,
         )
 
     async def _run(self) -> None:

@@ -16,7 +16,7 @@ from conductor.dispatch.threads import ThreadsPerName
 from conductor.maintenance.causes import Causes
 from conductor.maintenance.clock import ClockCare
 from conductor.maintenance.lost_workers import LostWorkers
-from conductor.maintenance.own_session import OwnSession
+from conductor.maintenance.own_session import QUIET, OwnSession
 from conductor.maintenance.partitions import PartitionCare
 from conductor.maintenance.queue_depth import QueueDepth
 from conductor.maintenance.routes import Routes, announce_flows
@@ -148,16 +148,17 @@ class ConductorProcess:
 
     async def _run_loops(self, own: OwnSession) -> None:
         config, metrics = self._config, self._metrics
-        settle = Settle(own, OwnSession(config.database.conninfo()))
+        quiet = max(QUIET, config.conductor.poll)
+        settle = Settle(own, OwnSession(config.database.conninfo()), quiet)
         loops: list[Loop] = [
             LostWorkers(own, config.workers, metrics),
             UnknownNames(own, lambda: self._config),
-            QueueDepth(own, metrics),
-            Causes(own, metrics),
-            ClockCare(own),
+            QueueDepth(own, metrics, quiet),
+            Causes(own, metrics, quiet),
+            ClockCare(own, config.conductor.poll / 2),
             PartitionCare(own, config.partitions, metrics),
-            Routes(own, lambda: (self._config, set(self._pools))),
-            Ticks(own, metrics),
+            Routes(own, lambda: (self._config, set(self._pools)), quiet),
+            Ticks(own, metrics, quiet),
             settle,
             Unserved(lambda: self._start(list(self._unserved))),
         ]

@@ -22,9 +22,9 @@ BIN = Path(sys.executable).parent
 LOGGED = re.compile(r"\| ([^|]*)\| LOG:  (?:statement|execute [^:]*): (.*)")
 SETTLED = 75.0  # seconds until loops that start eagerly have found that there is nothing to do
 SPARING: dict[str, Any] = {
-    "conductor": {"poll": "5m"},
-    "caboose": {"poll": "1m"},
-    "workers": {"beat": "1m", "lost_after": "3m"},
+    "conductor": {"poll": "10m"},
+    "caboose": {"poll": "5m"},
+    "workers": {"beat": "5m", "lost_after": "15m"},
 }
 
 

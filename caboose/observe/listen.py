@@ -14,8 +14,9 @@ class CancelListener:
 
     name = "listen for cancels"
 
-    def __init__(self, url: str, wake: Callable[[], None]) -> None:
+    def __init__(self, url: str, wake: Callable[[], None], every: float = LISTEN) -> None:
         self._url = url
+        self._every = max(every, LISTEN)
         self._wake = wake
 
     async def run_once(self) -> float | None:
@@ -26,6 +27,6 @@ class CancelListener:
             async with connection:
                 await connection.execute(query("caboose", "listen"))
                 while True:
-                    async for _ in connection.notifies(timeout=LISTEN, stop_after=1):
+                    async for _ in connection.notifies(timeout=self._every, stop_after=1):
                         self._wake()
                     await connection.execute(query("caboose", "round_trip"))

@@ -44,12 +44,14 @@ class Reconcile:
         grace: float = GRACE,
         silent: float = SILENT,
         every: float = EVERY,
+        quiet: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = f"reconcile {source.name}"
         self._source, self._names = source, names
         self._queries, self._intake, self._leader = queries, intake, leader
         self._grace, self._silent, self._every = grace, silent, every
+        self._quiet = max(idle_pause(every), quiet)
         self._clock = clock
         self._unanswered = False  # a look in this pass got no answer
         self._missing: dict[tuple[UUID, int], float] = {}
@@ -69,7 +71,7 @@ class Reconcile:
         for memory in (self._missing, self._asked):
             for gone in memory.keys() - seen:
                 del memory[gone]
-        return self._every if seen else idle_pause(self._every)
+        return self._every if seen else self._quiet
 
     async def _compare(self, each: OpenExecution) -> None:
         try:

@@ -1,11 +1,10 @@
 """The causes of the failures in the inbox, for the metrics."""
 
-from conductor.maintenance.own_session import OwnSession
+from conductor.maintenance.own_session import QUIET, OwnSession
 from conductor.metrics import ConductorMetrics
 from switchyard.ledger.queries import query
 
 CAUSES = query("conductor", "causes")
-EVERY = 60.0  # seconds: it reads every failure in the inbox
 
 
 class Causes:
@@ -13,15 +12,16 @@ class Causes:
 
     name = "causes"
 
-    def __init__(self, own: OwnSession, metrics: ConductorMetrics) -> None:
+    def __init__(self, own: OwnSession, metrics: ConductorMetrics, quiet: float = QUIET) -> None:
         self._own = own
+        self._quiet = quiet
         self._metrics = metrics
 
     async def run_once(self) -> float:
-        """Replace all series."""
+        """Replace all series; not often, because it reads every failure in the inbox."""
         async with self._own.session() as session:
             rows = await session.rows(CAUSES)
         self._metrics.causes.clear()
         for trend, causes in rows:
             self._metrics.causes.labels(trend).set(causes)
-        return EVERY
+        return self._quiet

@@ -16,8 +16,9 @@ class ClockCare:
 
     name = "clock"
 
-    def __init__(self, own: OwnSession) -> None:
+    def __init__(self, own: OwnSession, every: float = EVERY) -> None:
         self._own = own
+        self._every = every
 
     async def run_once(self) -> float:
         """One batch; at once again where it was a full one."""
@@ -25,4 +26,4 @@ class ClockCare:
             [[count]] = await session.rows(CORRECT_BACKOFF, {"limit": AT_ONCE})
         if count:
             log.warning("retries had been recorded while the server's clock was ahead", corrected=count)
-        return 0.0 if count == AT_ONCE else EVERY
+        return 0.0 if count == AT_ONCE else self._every

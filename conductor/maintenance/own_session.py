@@ -9,6 +9,7 @@ from switchyard.ledger.connect import connect
 from switchyard.ledger.queries import query
 
 PATIENCE = 30.0
+QUIET = 60.0  # how long a loop pauses that found nothing, unless `conductor.poll` is longer
 LISTEN = query("conductor", "listen_for_changes")
 
 

@@ -1,6 +1,6 @@
 """The queue's depth and age, and what is paused, for the metrics."""
 
-from conductor.maintenance.own_session import OwnSession
+from conductor.maintenance.own_session import QUIET, OwnSession
 from conductor.metrics import ConductorMetrics
 from switchyard.ledger.queries import query
 from switchyard.process.log import get_logger
@@ -11,7 +11,6 @@ QUEUE = query("conductor", "queue")
 PAUSED = query("conductor", "paused")
 LANES = query("conductor", "lanes")
 EVERY = 10.0
-IDLE_EVERY = 60.0  # with an empty queue
 
 
 class QueueDepth:
@@ -19,8 +18,9 @@ class QueueDepth:
 
     name = "queue depth"
 
-    def __init__(self, own: OwnSession, metrics: ConductorMetrics) -> None:
+    def __init__(self, own: OwnSession, metrics: ConductorMetrics, quiet: float = QUIET) -> None:
         self._own = own
+        self._quiet = quiet
         self._metrics = metrics
         self._paused: dict[str, tuple[str, str]] = {}
 
@@ -42,7 +42,7 @@ class QueueDepth:
         for name in paused:
             self._metrics.paused.labels(name).set(1)
         self._tell(paused)
-        return EVERY if rows or paused else IDLE_EVERY
+        return EVERY if rows or paused else self._quiet
 
     def _tell(self, paused: dict[str, tuple[str, str]]) -> None:
         for name in paused.keys() - self._paused.keys():

@@ -9,7 +9,7 @@ hears it.
 import asyncio
 from typing import LiteralString
 
-from conductor.maintenance.own_session import OwnSession
+from conductor.maintenance.own_session import QUIET, OwnSession
 from conductor.session.session import Session
 from switchyard.ledger.queries import query
 
@@ -27,7 +27,6 @@ ARM = query("conductor", "arm")
 DISARM = query("conductor", "disarm")
 
 BATCH = 50  # small: a kill loses a batch
-WITHOUT = 60.0  # while nothing waits: a new waiter notifies
 IDLE = 0.5
 BUSY = 0.01  # others hold the rows: they are being ended just now
 MOST_BUSY = 10  # so often in a row; what is held for longer waits like the others
@@ -39,8 +38,9 @@ class Settle:
 
     name = "joins"
 
-    def __init__(self, shared: OwnSession, bell: OwnSession) -> None:
+    def __init__(self, shared: OwnSession, bell: OwnSession, quiet: float = QUIET) -> None:
         self._shared = shared
+        self._quiet = quiet  # while nothing waits: a new waiter notifies
         self._bell = bell
         self._listens: Session | None = None
         self._rang = asyncio.Event()
@@ -52,7 +52,7 @@ class Settle:
             [[waits]] = await session.rows(ANY)
         if not waits:
             await self.close()
-            return WITHOUT
+            return self._quiet
         async with self._bell.session() as session:
             if session is not self._listens:
                 await self._listen(session)

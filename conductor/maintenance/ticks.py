@@ -8,7 +8,7 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
-from conductor.maintenance.own_session import OwnSession
+from conductor.maintenance.own_session import QUIET, OwnSession
 from conductor.metrics import ConductorMetrics
 from conductor.session.session import Session
 from switchyard.ledger.queries import query
@@ -24,7 +24,6 @@ QUEUED = query("schedules", "queued")
 RELEASE = query("schedules", "release")
 PENDING = query("schedules", "pending")
 LONGEST_PAUSE = 2.0  # a jump of the server's clock, or the end that a tick waits for, does not notify
-PAUSE_WITHOUT = 60.0  # without a schedule: a new one notifies
 SHORTEST_PAUSE = 0.05
 
 
@@ -33,8 +32,9 @@ class Ticks:
 
     name = "schedules"
 
-    def __init__(self, own: OwnSession, metrics: ConductorMetrics) -> None:
+    def __init__(self, own: OwnSession, metrics: ConductorMetrics, quiet: float = QUIET) -> None:
         self._own = own
+        self._quiet = quiet  # without a schedule: a new one notifies
         self._metrics = metrics
         self._refused: dict[str, str] = {}
 
@@ -57,7 +57,7 @@ class Ticks:
             for [name] in await session.rows(QUEUED):
                 await self._alone(session, name, session.rows(RELEASE, {"name": name}))
         if pause is None:
-            return LONGEST_PAUSE if waiting else PAUSE_WITHOUT
+            return LONGEST_PAUSE if waiting else self._quiet
         return min(float(pause), LONGEST_PAUSE)
 
     async def _alone(self, session: Session, name: str, step: Any) -> None:

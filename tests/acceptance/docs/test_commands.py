@@ -19,7 +19,15 @@ from tests.waiting import until
 
 EVERY = [block for page in PAGES for block in blocks(page)]
 # Pages that begin with a database that somebody has migrated; the others migrate it themselves.
-MIGRATED = {"administration.md", "backends.md", "python.md", "scaling.md", "sql.md", "troubleshooting.md", "why.md"}
+MIGRATED = {
+    "administration.md",
+    "backends.md",
+    "python.md",
+    "scaling.md",
+    "sql.md",
+    "troubleshooting.md",
+    "why.md",
+}
 
 
 @pytest.fixture
