@@ -89,12 +89,13 @@ def gather(yard: Yard) -> Facts:
     database = yard.database
     actions = {row[0]: Action(*row) for row in database.execute(ACTIONS)}
     neighbours = dict(database.execute(NEIGHBOURS))
+    lost = {worker for (worker,) in database.execute(LOST)}  # before the inbox: one may be marked meanwhile
     return Facts(
         actions,
         contradictions=[str(row) for row in database.execute("select * from switchyard.verify()")],
         locks=locks(yard),
         entries=[(kind, subject, error) for kind, subject, error in database.execute(ENTRIES)],
-        lost={worker for (worker,) in database.execute(LOST)},
+        lost=lost,
         unnoticed=unnoticed(yard),
         absent=yard.absent(),
         arrived=_by_uuid(yard.receivers.arrived, neighbours),

@@ -175,7 +175,6 @@ def test_security_l3_a_guessed_key_reveals_the_id_alone(ledger: Ledger) -> None:
                 connection.execute(f"select * from switchyard.{table}".encode())
 
 
-@pytest.mark.breaks_ledger
 def test_security_m4_the_statements_of_the_page_leave_advisory_locks_to_the_workers(ledger: Ledger) -> None:
     [block] = re.findall(r"```sql\n(do \$\$.*?advisory.*?)```", ADMINISTRATION.read_text(), re.DOTALL)
     ledger.connection.execute(block.encode())
