@@ -1,6 +1,9 @@
 """One change of one file."""
 
+import re
 from dataclasses import dataclass
+
+_FUNCTION = re.compile(rb"create or replace (?:function|view) (switchyard\.\w+)")
 
 
 @dataclass(frozen=True, order=True)
@@ -15,6 +18,7 @@ class Change:
     last_line: int
     line_text: str
     old: str
+    function: str = ""  # the SQL function that it is in
 
     @property
     def text(self) -> str:
@@ -37,7 +41,10 @@ def change(file: str, source: bytes, start: int, end: int, new: str) -> Change:
     first = source.count(b"\n", 0, start)
     last = source.count(b"\n", 0, end)
     line = source.splitlines()[first].decode().strip()
-    return Change(file, start, end, new.encode(), first + 1, last + 1, line, source[start:end].decode())
+    above = _FUNCTION.findall(source, 0, end)
+    function = above[-1].decode() if above else ""
+    old = source[start:end].decode()
+    return Change(file, start, end, new.encode(), first + 1, last + 1, line, old, function)
 
 
 def _short(text: str) -> str:

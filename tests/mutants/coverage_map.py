@@ -9,7 +9,7 @@ from pathlib import Path
 from coverage import CoverageData
 
 from tests.mutants.change import Change
-from tests.mutants.plan import Group
+from tests.mutants.plan import ROOT, Group
 from tests.mutants.tree import Tree
 
 LONGEST = 1800.0
@@ -38,8 +38,11 @@ class CoverageMap:
             contexts |= {context for each in lines.values() for context in each}
         return self._chosen(_test(context) for context in contexts if context)
 
-    def all_tests(self) -> Tests:
-        return self._chosen(self._seconds)
+    def all_tests(self, change: Change) -> Tests:
+        """All, those in files that name the changed SQL function first: they are the likeliest to notice."""
+        naming = {file: change.function in (ROOT / file).read_text() for file in map(_file, self._seconds)}
+        chosen = self._chosen(self._seconds)
+        return Tests(tuple(sorted(chosen.names, key=lambda name: not naming[_file(name)])), chosen.seconds)
 
     def _chosen(self, names: Iterable[str]) -> Tests:
         known = sorted(
@@ -77,6 +80,10 @@ def _executed(folder: Path, group: Group) -> dict[str, dict[int, list[str]]]:
     coverage = CoverageData(str(folder / ".coverage"))
     coverage.read()
     return {file: coverage.contexts_by_lineno(str(folder / file)) for file in group.files}
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def _test(context: str) -> str:

@@ -25,7 +25,7 @@ def judge(tree: Tree, change: Change, tests: CoverageMap, postgres: str) -> Verd
     with tree.changed(change):
         if change.is_sql and not _accepted(tree, postgres):
             return Verdict.REFUSED
-        chosen = tests.all_tests() if change.is_sql else tests.tests_of(change)
+        chosen = tests.all_tests(change) if change.is_sql else tests.tests_of(change)
         limit = 30 + 5 * chosen.seconds
         names = chosen.names
         while names:

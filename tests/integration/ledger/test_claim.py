@@ -83,9 +83,13 @@ def test_a_paused_name_is_not_claimed_until_it_is_resumed(ledger: Ledger) -> Non
         (False,)
     ]
     assert ledger.claim() == []
+    ledger.connection.execute(
+        "insert into switchyard.paused (action_name, actor, reason) values ('other', 'ann', 'x')"
+    )
     assert ledger.connection.execute("select switchyard.resume('noop', 'ann', 'calm')").fetchall() == [
         (True,)
     ]
+    assert ledger.connection.execute("select action_name from switchyard.paused").fetchall() == [("other",)]
     assert ledger.claim() == [uuid]
     journal = ledger.connection.execute(
         "select kind, subject, actor, reason from switchyard.journal"
