@@ -309,3 +309,17 @@ def test_the_size_of_a_link_is_not_that_of_its_target(store: FileStore, tmp_path
     store.put("a", b"12345")
     (tmp_path / "store" / "link").symlink_to(tmp_path / "store" / "a")
     assert store.size("link") is None
+
+
+def test_mutation_20_what_is_synced_to_the_disk_is_all_of_it(
+    store: FileStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync, synced = os.fsync, list[int]()
+
+    def note(handle: int) -> None:
+        synced.append(os.fstat(handle).st_size)
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", note)
+    store.put("a", b"small enough for a buffer")
+    assert synced[0] == 25
