@@ -322,4 +322,4 @@ def test_mutation_20_what_is_synced_to_the_disk_is_all_of_it(
 
     monkeypatch.setattr(os, "fsync", note)
     store.put("a", b"small enough for a buffer")
-    assert synced[0] == 25
+    assert 25 in synced, "folders are synced too"
