@@ -18,6 +18,7 @@ SETTLE = query("waiting", "settle")
 LOOKS: tuple[tuple[LiteralString, dict[str, bool]], ...] = (
     (SETTLE, {"new": True}),
     (SETTLE, {"new": False}),
+    (query("waiting", "submit_items"), {}),
     (query("waiting", "settle_sets"), {}),
 )
 BELL = {"name": "switchyard joins"}

@@ -66,17 +66,19 @@ grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.cl
   switchyard.take_tokens(text, double precision, double precision, integer),
   switchyard.give_tokens(text, double precision, integer), switchyard.pause(text, text, text),
   switchyard.tick(text, integer, timestamptz, timestamptz[], timestamptz, integer), switchyard.release_tick(text),
-  switchyard.settle_waiting(integer, boolean), switchyard.settle_sets(integer),
+  switchyard.settle_waiting(integer, boolean), switchyard.settle_sets(integer), switchyard.submit_items(integer),
   switchyard.ensure_partitions(integer, text), switchyard.drop_partition(text) to switchyard_worker, switchyard_admin;
 
 -- An administrator decides.
-grant execute on function switchyard.retrigger(uuid, text, text, text), switchyard.retrigger_members(uuid, integer, text, text),
+grant execute on function switchyard.retrigger(uuid, text, text, text), switchyard.retrigger_members(uuid, integer, text, text, timestamptz),
   switchyard.cancel(uuid, text, text), switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),
   switchyard.dismiss_thread(uuid, text, text), switchyard.call_back(uuid, text, text),
   switchyard.apply_schedule(text, jsonb, timestamptz, integer, text), switchyard.remove_schedule(text, text, text),
   switchyard.pause_schedule(text, text, text), switchyard.resume_schedule(text, integer, timestamptz, text, text),
   switchyard.trigger_schedule(text, text, text), switchyard.backfill_schedule(text, timestamptz[], text, text),
   switchyard.drop_partitions(timestamptz) to switchyard_admin;
+grant execute on function switchyard.start_campaign, switchyard.feed, switchyard.report_source, switchyard.pause_campaign,
+  switchyard.resume_campaign, switchyard.retrigger_campaign to switchyard_operator, switchyard_admin;
 grant update on switchyard.partitioning to switchyard_admin;
 
 -- A client is a submitter of the HTTP API: it submits in the name that signalbox gives, and sees what it submitted.
@@ -92,7 +94,7 @@ grant execute on function switchyard.execute(text, jsonb, text, text, jsonb, jso
 -- An operator reads everything, submits, and decides about actions and queues.
 grant select on all tables in schema switchyard to switchyard_operator;
 grant select on public.migration to switchyard_operator;
-grant execute on function switchyard.submit, switchyard.submit_graph(jsonb), switchyard.retrigger_members(uuid, integer, text, text), switchyard.tally_of(uuid),
+grant execute on function switchyard.submit, switchyard.submit_graph(jsonb), switchyard.retrigger_members(uuid, integer, text, text, timestamptz), switchyard.tally_of(uuid),
   switchyard.uuid7(timestamptz), switchyard.is_within_limits(jsonb), switchyard.waiting_names(), switchyard.note_of(switchyard.status, text, jsonb),
   switchyard.retrigger(uuid, text, text, text), switchyard.cancel(uuid, text, text), switchyard.pause(text, text, text),
   switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),

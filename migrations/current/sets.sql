@@ -100,7 +100,9 @@ $$;
 comment on function switchyard.reopen_set is 'Opens the next run of a set that has ended; the run.';
 
 -- In the order of their ids. Those whose callbacks are still being made are left for the next call.
-create or replace function switchyard.retrigger_members(p_set uuid, most integer, actor text, reason text) returns integer
+create or replace function switchyard.retrigger_members(
+  p_set uuid, most integer, actor text, reason text, ended_before timestamptz default 'infinity'
+) returns integer
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   done integer;
@@ -115,7 +117,7 @@ begin
     'note', format('retriggered by %s: %s', actor, reason))
   from (
     select x.* from switchyard.action a join switchyard.thread x using (action_uuid)
-    where a.member_of = p_set and x.status > 'SUCCESSFUL' and not x.callbacks_due
+    where a.member_of = p_set and x.status > 'SUCCESSFUL' and not x.callbacks_due and x.ended_at < ended_before
     order by a.action_uuid limit most for update of x) as t
   order by t.action_uuid;
   get diagnostics done = row_count;

@@ -47,3 +47,19 @@ from switchyard.flow f join switchyard.lane l using (flow)
 -- Counted once for all lanes: for each by itself, a thousand lanes would read the whole queue a thousand times.
 left join (select y.flow, y.lane, count(*) as open from switchyard.yard y where y.flow is not null group by y.flow, y.lane) as o using (flow, lane);
 comment on view switchyard.lanes is 'The lanes of action names and workflows that have lanes or limits: what is open and in flight, and what holds each back.';
+
+create or replace view switchyard.campaigns as
+select c.name, c.action_uuid, c.workflow, c.action_name, h.status, c.source, c.in_flight, c.priority, c.lane, c.items, c.complete,
+  c.items - t.added as waiting, t.open, t.successful, t.unsuccessful, c.repeated, c.rejected, c.source_error, c.started_by, h.created_at,
+  h.ended_at, c.paused_at, c.paused_by, c.paused_because, h.note, r.per_second, r.last_progress,
+  case when h.ended_at is null and r.per_second > 0 then (c.items - t.successful - t.unsuccessful) / r.per_second end as seconds_left,
+  h.ended_at is null and c.paused_at is null and greatest(r.last_progress, h.last_update) < now() - interval '1 hour' as stuck
+from switchyard.campaign c
+cross join lateral (select * from switchyard.thread x where x.action_uuid = c.action_uuid offset 0) as h
+cross join lateral switchyard.tally_of(c.action_uuid) as t
+cross join lateral (
+  select coalesce(sum(y.n) filter (where y.status >= 'SUCCESSFUL' and y.n > 0 and y.at > now() - interval '5 minutes'), 0)::double precision
+      / greatest(1, least(300, extract(epoch from now() - h.created_at)::double precision)) as per_second,
+    max(y.at) as last_progress
+  from switchyard.tally y where y.set_uuid = c.action_uuid) as r;
+comment on view switchyard.campaigns is 'The campaigns, how far each is, its rate of the last minutes and what that leaves.';

@@ -37,6 +37,7 @@ COMMANDS = {
     "resume": "switchyard.cli.pause_resume:resume",
     "dismiss": "switchyard.cli.dismiss:dismiss",
     "schedules": "switchyard.cli.schedules:schedules",
+    "campaign": "switchyard.cli.campaign:campaign",
     "token": "switchyard.cli.token:token",
     "lanes": "switchyard.cli.lanes:lanes",
     "workers": "switchyard.cli.workers:workers",

@@ -6,3 +6,6 @@ select settled, busy from switchyard.settle_waiting(%(limit)s, %(new)s);
 
 -- settle_sets: look at sets that may have ended, a small batch
 select settled, busy from switchyard.settle_sets(%(limit)s);
+
+-- submit_items: submit the next items of campaigns that have room
+select settled, busy from switchyard.submit_items();

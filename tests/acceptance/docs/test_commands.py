@@ -150,6 +150,15 @@ def test_schedules(place: Sandbox) -> None:
     assert rows == [("backfilled", 7), ("triggered", 1)]
 
 
+def test_campaigns(place: Sandbox) -> None:
+    run(place, "campaigns.md")
+    with psycopg.connect(place.url) as connection:
+        found = connection.execute(
+            "select name, status::text, items, successful, open from switchyard.campaigns order by 1"
+        ).fetchall()
+    assert found == [("autumn", "SUCCESSFUL", 20, 20, 0), ("spring", "SUCCESSFUL", 8, 8, 0)]
+
+
 def test_actions_that_wait(place: Sandbox) -> None:
     run(place, "graphs.md")
 
@@ -159,7 +168,7 @@ def test_actions_that_wait(place: Sandbox) -> None:
                 "select status::text, count(*) from switchyard.thread group by 1"
             ).fetchall()
 
-    until(lambda: statuses() == [("SUCCESSFUL", 5)], 30)
+    until(lambda: statuses() == [("SUCCESSFUL", 10)], 30)
 
 
 REST = sorted(
@@ -173,6 +182,7 @@ REST = sorted(
         "programs.md",
         "schedules.md",
         "graphs.md",
+        "campaigns.md",
     }
 )
 

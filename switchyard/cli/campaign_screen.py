@@ -1,0 +1,73 @@
+"""A campaign in words, and as a live screen with a progress bar."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from switchyard.cli.output import as_text, console, printable
+
+EVERY = 0.5
+WIDTH = 40
+
+
+def described(row: dict[str, Any]) -> list[str]:
+    """One campaign in a few lines."""
+    what = f"workflow {row['workflow']}" if row["workflow"] else f"action {row['action_name']}"
+    done = row["successful"] + row["unsuccessful"]
+    lines = [
+        f"{row['name']}: {what}, {row['status']}, {row['action_uuid']}",
+        f"{done:,} of {row['items']:,} items done, {row['unsuccessful']:,} of them without success; "
+        f"{row['open']:,} open (at most {row['in_flight']:,}), {row['waiting']:,} wait.",
+    ]
+    if not row["complete"]:
+        lines.append("The source has not been read to its end: run the same `campaign start` again to go on.")
+    if row["repeated"] or row["rejected"]:
+        lines.append(
+            f"The source gave {row['repeated']:,} items again, and {row['rejected']:,} without an id."
+        )
+    if row["source_error"]:
+        lines.append(f"Problem: {row['source_error']}")
+    if row["paused_at"] and not row["ended_at"]:
+        lines.append(f"Paused by {row['paused_by']} at {as_text(row['paused_at'])}: {row['paused_because']}")
+    if not row["ended_at"]:
+        lines.append(pace(row))
+    return lines
+
+
+def pace(row: dict[str, Any]) -> str:
+    """The rate of the last minutes, and the time left at that rate."""
+    if not row["per_second"]:
+        return "Nothing has ended in the last 5 minutes."
+    left = _span(row["seconds_left"]) if row["complete"] else "unknown while the source is read"
+    return f"{row['per_second']:.1f} items a second; time left: {left}."
+
+
+def live(read: Callable[[], dict[str, Any]]) -> None:
+    """The screen, until the campaign has ended or somebody presses Ctrl-C."""
+    with Live(console=console(), refresh_per_second=4, transient=True) as screen:
+        while (row := read())["ended_at"] is None:
+            screen.update(_screen(row))
+            time.sleep(EVERY)
+
+
+def _screen(row: dict[str, Any]) -> Table:
+    done = row["successful"] + row["unsuccessful"]
+    grid = Table.grid(padding=(0, 1))
+    share = f"{100 * done / row['items']:.0f} %" if row["items"] else "0 %"
+    style = "red" if row["unsuccessful"] else "green"
+    bar = ProgressBar(total=max(1, row["items"]), completed=done, width=WIDTH, complete_style=style)
+    grid.add_row(Text(printable(row["name"])), bar, Text(share))
+    for line in described(row)[1:]:
+        grid.add_row("", Text(printable(line)))
+    return grid
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,169 @@
+"""Campaigns in SQL: fed once, submitted as there is room, one end, decisions about the whole."""
+
+import psycopg
+import pytest
+
+from tests.integration.sets.campaigns import (
+    feed,
+    items,
+    members,
+    row,
+    run_to_the_end,
+    start,
+    submit_items,
+)
+from tests.integration.sets.graphs import ends, settle, tally, verified
+from tests.integration.waiting.joins import end, status
+from tests.parts.database import Database
+
+pytestmark = pytest.mark.database
+
+
+def test_as_many_are_open_as_there_is_room_for_and_the_end_comes_once(database: Database) -> None:
+    with database.connect() as connection:
+        campaign = start(connection, in_flight=10)
+        assert feed(connection, campaign, items(range(15)), last=False) == 15
+        assert feed(connection, campaign, items(range(10, 25)), cursor=1) == 10
+        submit_items(connection)
+        first = members(database, campaign)
+        assert len(first) == 10
+        end(connection, *first[:4])
+        submit_items(connection)
+        assert len(members(database, campaign)) == 10
+        assert (row(database)["waiting"], row(database)["open"]) == (11, 10)
+        run_to_the_end(database, connection, campaign)
+        settle(connection)
+    assert ends(database, campaign) == [(1, "SUCCESSFUL", None)]
+    scenes = database.execute(
+        "select (parameters ->> 'scene')::int from switchyard.action where member_of is not null order by action_uuid"
+    )
+    assert scenes == [(number,) for number in range(25)]
+    found = row(database)
+    assert (found["items"], found["successful"], found["repeated"], found["open"]) == (25, 25, 5, 0)
+    assert verified(database)
+
+
+def test_a_page_counts_once_whoever_brings_it(database: Database) -> None:
+    with database.connect() as connection:
+        campaign = start(connection)
+        assert feed(connection, campaign, items("ab"), last=False) == 2
+        assert feed(connection, campaign, items("cd"), last=False) is None  # somebody else was first
+        assert feed(connection, campaign, items("cd"), cursor=1) == 2
+        assert feed(connection, campaign, items("ef"), cursor=2) is None  # it is complete
+    assert row(database)["items"] == 4
+
+
+def test_items_without_an_id_are_counted_and_reported(database: Database) -> None:
+    with database.connect() as connection:
+        campaign = start(connection)
+        bad: list[dict[str, object]] = [
+            {},
+            {"id": "x"},
+            {"id": "", "parameters": {}},
+            {"id": "y", "parameters": []},
+        ]
+        assert feed(connection, campaign, [*bad, *items("a")]) == 1
+    assert row(database)["rejected"] == 4
+    [(reason,)] = database.execute("select error from switchyard.inbox where kind = 'campaign'")
+    assert reason == "4 items of the source have no id, or are not objects: they were left out"
+
+
+def test_a_source_that_repeats_itself_for_ever_is_stopped_and_reported(database: Database) -> None:
+    with database.connect() as connection:
+        campaign = start(connection)
+        for cursor in range(101):
+            feed(connection, campaign, items("ab"), cursor=cursor, last=False)
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="nothing new"):
+            feed(connection, campaign, items("ab"), cursor=101, last=False)
+    [(subject, reason)] = database.execute(
+        "select subject, error from switchyard.inbox where kind = 'campaign'"
+    )
+    assert (subject, "repeat itself" in reason) == ("spring", True)
+
+
+def test_an_item_that_cannot_be_submitted_stops_its_campaign_and_no_other(database: Database) -> None:
+    with database.connect() as connection:
+        bad, good = start(connection, "bad"), start(connection, "good")
+        connection.execute("alter table switchyard.action add check (parameters -> 'scene' <> '13')")
+        feed(connection, bad, items([13]))
+        feed(connection, good, items([1]))
+        submit_items(connection)
+    assert [len(members(database, each)) for each in (bad, good)] == [0, 1]
+    assert "could not be submitted" in row(database, "bad")["source_error"]
+
+
+def test_paused_and_resumed(database: Database) -> None:
+    with database.connect() as connection:
+        campaign = start(connection, in_flight=2)
+        feed(connection, campaign, items(range(5)))
+        submit_items(connection)
+        pause = "select switchyard.pause_campaign('spring', 'me', 'because')"
+        assert [connection.execute(pause).fetchall() for _ in range(2)] == [[(True,)], [(False,)]]
+        end(connection, *members(database, campaign))
+        submit_items(connection)
+        assert members(database, campaign) == []
+        connection.execute("select switchyard.resume_campaign('spring', 'me', 'because')")
+        run_to_the_end(database, connection, campaign)
+    assert status(database, campaign) == "SUCCESSFUL"
+
+
+def test_a_canceled_campaign_submits_nothing_and_goes_on_after_a_retrigger(database: Database) -> None:
+    with database.connect() as connection:
+        campaign = start(connection, in_flight=2)
+        feed(connection, campaign, items(range(5)))
+        submit_items(connection)
+        connection.execute("select switchyard.cancel(%s, 'me', 'wrong')", [campaign])
+        settle(connection)
+        submit_items(connection)
+        assert tally(database, campaign) == (2, 0, 2, 0)
+        assert feed(connection, campaign, items("x"), cursor=1) is None
+        connection.execute("update switchyard.thread set callbacks_due = false")  # as caboose does
+        [(retriggered,)] = connection.execute(
+            "select switchyard.retrigger_campaign('spring', 1000, 'me', 'right')"
+        ).fetchall()
+        assert retriggered == 2
+        run_to_the_end(database, connection, campaign)
+    assert tally(database, campaign) == (5, 5, 0, 0)
+    assert [end[:2] for end in ends(database, campaign)] == [(1, "CANCELED"), (2, "SUCCESSFUL")]
+    assert verified(database)
+
+
+@pytest.mark.parametrize(("policy", "ended"), [("successful", "FAILED"), ("ended", "SUCCESSFUL")])
+def test_failures_are_retriggered_as_one(database: Database, policy: str, ended: str) -> None:
+    with database.connect() as connection:
+        campaign = start(connection, policy=policy)
+        feed(connection, campaign, items(range(4)))
+        submit_items(connection)
+        found = members(database, campaign)
+        end(connection, *found[:2], status="FAILED")
+        end(connection, *found[2:])
+        submit_items(connection)
+        settle(connection)
+        assert status(database, campaign) == ended
+        connection.execute("update switchyard.thread set callbacks_due = false")
+        [(retriggered,)] = connection.execute(
+            "select switchyard.retrigger_campaign('spring', 1000, 'me', 'again')"
+        ).fetchall()
+        assert retriggered == 2
+        assert row(database)["open"] == 2
+        run_to_the_end(database, connection, campaign)
+    assert status(database, campaign) == "SUCCESSFUL"
+    assert tally(database, campaign) == (4, 4, 0, 0)
+    assert verified(database)
+
+
+def test_another_campaign_under_the_same_name_is_refused(database: Database) -> None:
+    with database.connect() as connection:
+        assert start(connection) == start(connection)
+        with pytest.raises(psycopg.errors.UniqueViolation, match="there is a campaign spring already"):
+            connection.execute("select switchyard.start_campaign('spring', '{}', 10, action_name => 'other')")
+
+
+def test_only_operators_and_administrators_start_campaigns(database: Database) -> None:
+    with database.connect() as connection:
+        connection.execute("set role switchyard_operator")
+        campaign = start(connection)
+        assert feed(connection, campaign, items("a")) == 1
+        connection.execute("set role switchyard_submitter")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            start(connection, "mine")
