@@ -29,6 +29,7 @@ class Bulk:
     verb: str
     reason: str
     uuids: Sequence[UUID]
+    resume_from: str = "failed"
     done: int = 0
     refused: list[Refused] = field(default_factory=list)
 
@@ -57,7 +58,7 @@ class Bulk:
             "uuids": list(group),
             "actor": self.call.caller.name,
             "reason": self.reason,
-            "resume_from": "failed",
+            "resume_from": self.resume_from,
         }
         try:
             async with self.call.site.database.transaction(self.call.caller) as connection:

@@ -24,6 +24,8 @@ class Confirmation(Record):
     """What a good reason says."""
     count: int | None = None
     """How many actions a decision by filter concerns now."""
+    resumes: bool = False
+    """Whether the form asks where a new run begins."""
     danger: bool = False
     """Whether it ends something."""
     back: str

@@ -1,6 +1,6 @@
 """Decisions about many actions."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
@@ -36,6 +36,13 @@ class BulkRequest(Record):
     """How many the caller was shown; nothing is done where the number has changed."""
     reason: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
     """Why; it is recorded."""
+
+
+class BulkRetrigger(BulkRequest):
+    """A retrigger of all that a filter chooses."""
+
+    resume_from: Literal["start", "failed"] = "failed"
+    """`failed` continues with what failed, where the backend can; `start` repeats everything."""
 
 
 class Refused(Record):

@@ -8,7 +8,7 @@ from signalbox.bulk import Bulk
 from signalbox.endpoint import Call, Later, post
 from signalbox.problem import HttpProblem
 from signalbox.records.changes import Again, Changed, Reason
-from signalbox.records.decisions import BulkRequest, Chosen, Done, Retriggered
+from signalbox.records.decisions import BulkRequest, BulkRetrigger, Chosen, Done, Retriggered
 from signalbox.routes.jobs import known_job
 from switchyard.ledger.queries import query as named
 
@@ -57,9 +57,9 @@ async def dismiss_entry(call: Call, entry: int, body: Reason) -> Changed:
 
 
 @post("/jobs:retrigger", Role.OPERATOR, after="/inbox")
-async def retrigger_many(call: Call, body: BulkRequest) -> Done | Later:
+async def retrigger_many(call: Call, body: BulkRetrigger) -> Done | Later:
     """Open the next run of all chosen actions in the inbox, if they are as many as expected."""
-    return await _bulk(call, "retrigger", "failed_chosen", body)
+    return await _bulk(call, "retrigger", "failed_chosen", body, body.resume_from)
 
 
 @post("/jobs:cancel", Role.OPERATOR, after="/jobs")
@@ -77,7 +77,7 @@ async def _decide(
     return int(row["result"])
 
 
-async def _bulk(call: Call, verb: str, choose: str, body: BulkRequest) -> Later:
+async def _bulk(call: Call, verb: str, choose: str, body: BulkRequest, resume_from: str = "failed") -> Later:
     """Nothing is done where the count has changed; an action that has changed since then is refused alone."""
     given = body.filter.model_dump(exclude_none=True)
     if not given:
@@ -89,7 +89,7 @@ async def _bulk(call: Call, verb: str, choose: str, body: BulkRequest) -> Later:
             f"{len(uuids)} actions match now, and {body.expected} were expected: look again",
             errors=[{"expected": body.expected, "matched": len(uuids)}],
         )
-    return Later(Bulk(call, verb, body.reason, uuids).answer)
+    return Later(Bulk(call, verb, body.reason, uuids, resume_from).answer)
 
 
 async def chosen(call: Call, given: dict[str, Any], choose: str) -> list[UUID]:

@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -33,4 +34,17 @@ ActionIds = Annotated[
         help="Ids of actions, or a unique beginning or end of each; or choose by filters.",
         show_default=False,
     ),
+]
+
+
+class ResumeFrom(StrEnum):
+    """Where a new run begins."""
+
+    START = "start"
+    FAILED = "failed"
+
+
+From = Annotated[
+    ResumeFrom,
+    typer.Option("--from", help="Repeat everything, or continue with what failed where the backend can."),
 ]

@@ -1,6 +1,5 @@
 """`switchyard retrigger` and `switchyard cancel`."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -9,7 +8,7 @@ from switchyard.cli.causes import rate_of
 from switchyard.cli.database import configured, connected
 from switchyard.cli.filters import Filter, filtered
 from switchyard.cli.many import Decision, decide
-from switchyard.cli.options import ActionIds, Actor, AsJson, ConfigFile, DryRun, Reason, Yes
+from switchyard.cli.options import ActionIds, Actor, AsJson, ConfigFile, DryRun, From, Reason, ResumeFrom, Yes
 from switchyard.status import ENDS, Status
 
 RETRIGGER = Decision("retrigger", tuple(sorted(ENDS - {Status.SUCCESSFUL})), "retriggered")
@@ -18,17 +17,6 @@ CANCEL = Decision(
 )
 
 
-class ResumeFrom(StrEnum):
-    """Where a new run begins."""
-
-    START = "start"
-    FAILED = "failed"
-
-
-From = Annotated[
-    ResumeFrom,
-    typer.Option("--from", help="Repeat everything, or continue with what failed where the backend can."),
-]
 Rate = Annotated[
     str | None,
     typer.Option(

@@ -17,6 +17,8 @@ from switchyard.errors import BadInput, SwitchyardError
 from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Outcome, Retry, Work
 
 LARGEST_INPUT = 262_144
+# A redriven execution keeps its name, by which the runs of an action are told apart.
+FROM_START = {"note": "runs from the start: executions of Step Functions are not redriven"}
 
 
 class CirrusHandler(SfnHandler):
@@ -38,10 +40,10 @@ class CirrusHandler(SfnHandler):
         try:
             arn = await self._threads.run(self._start, machine, work, _input(work, prepared))
         except (ClientError, BotoCoreError) as error:
-            if code_of(error) == "ExecutionAlreadyExists":
-                return HandedOver({"execution": execution_arn(machine, work.name)})
-            return _outcome(explained(error, f"start an execution of {machine}"))
-        return HandedOver({"execution": arn})
+            if code_of(error) != "ExecutionAlreadyExists":
+                return _outcome(explained(error, f"start an execution of {machine}"))
+            arn = execution_arn(machine, work.name)
+        return HandedOver({"execution": arn, **(FROM_START if work.resumes else {})})
 
     def _start(self, machine: str, work: Work, given: str) -> str:
         started = self._client.start_execution(stateMachineArn=machine, name=work.name, input=given)

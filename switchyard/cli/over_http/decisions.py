@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import typer
 
-from switchyard.cli.options import AsJson, Reason, Yes
+from switchyard.cli.options import AsJson, From, Reason, ResumeFrom, Yes
 from switchyard.cli.output import print_json, printable
 from switchyard.cli.over_http.session import identified, signalbox
 from switchyard.errors import BadInput
@@ -37,6 +37,7 @@ def retrigger(
     workflow: Workflow = None,
     error: Error = None,
     cause: Cause = None,
+    resume_from: From = ResumeFrom.FAILED,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
@@ -45,7 +46,8 @@ def retrigger(
     Example: switchyard --url https://jobs.example retrigger --workflow ndvi -m "the partner is back"
     """
     chosen = {"name": name, "workflow": workflow, "error": error, "cause": cause}
-    _decide("retrigger", jobs, chosen, reason, yes, as_json)
+    said = {"reason": reason, "resume_from": resume_from.value}
+    _decide("retrigger", jobs, chosen, said, yes, as_json)
 
 
 def cancel(
@@ -61,7 +63,7 @@ def cancel(
 
     Example: switchyard --url https://jobs.example cancel …3c5b8329 -m "wrong input"
     """
-    _decide("cancel", jobs, {"name": name, "workflow": workflow}, reason, yes, as_json)
+    _decide("cancel", jobs, {"name": name, "workflow": workflow}, {"reason": reason}, yes, as_json)
 
 
 def pause(name: Queue, reason: Reason, as_json: AsJson = False) -> None:
@@ -89,7 +91,12 @@ def _switch(name: str, verb: str, reason: str, as_json: bool) -> None:
 
 
 def _decide(
-    verb: str, jobs: list[str] | None, given: dict[str, str | None], reason: str, yes: bool, as_json: bool
+    verb: str,
+    jobs: list[str] | None,
+    given: dict[str, str | None],
+    said: dict[str, str],
+    yes: bool,
+    as_json: bool,
 ) -> None:
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value}
     if bool(jobs) == bool(chosen):
@@ -101,7 +108,7 @@ def _decide(
             raise BadInput(f"{len(ids) - count} of these {len(ids)} jobs are not in a state to {verb} them")
         if not (ids or yes or _agreed(verb, count)):
             return
-        body = {"filter": {"jobs": ids} if ids else chosen, "expected": count, "reason": reason}
+        body = {"filter": {"jobs": ids} if ids else chosen, "expected": count, **said}
         done = client.post(f"/jobs:{verb}", body)
     _report(verb, done, as_json)
 

@@ -97,3 +97,29 @@ async def test_the_page_before_it_shows_the_count_of_any_filter(
     assert (await client.get("/jobs:cancel?workflow=plain")).json()["count"] == 0
     assert (await client.get("/jobs:retrigger")).status_code == 400
     assert UUID(made[0])
+
+
+@pytest.mark.parametrize("resume_from", ["start", "failed"])
+async def test_a_retrigger_records_where_the_new_runs_begin(
+    client: httpx.AsyncClient, jobs: Jobs, resume_from: str
+) -> None:
+    made = failed(jobs, 3)
+    one = {"reason": "the scene is there now", "resume_from": resume_from}
+    assert (await client.post(f"/jobs/{made[0]}/retrigger", json=one)).json()["run"] == 2
+    body = asked(2, jobs=made[1:]) | {"resume_from": resume_from}
+    assert (await client.post("/jobs:retrigger", json=body)).json()["done"] == 2
+    recorded = jobs.database.execute("select detail ->> 'resume_from' from switchyard.event where run = 2")
+    assert recorded == [(resume_from,)] * 3
+    wrong = {"reason": "x", "resume_from": "middle"}
+    assert (await client.post(f"/jobs/{made[0]}/retrigger", json=wrong)).status_code == 422
+
+
+async def test_the_page_of_a_retrigger_asks_where_to_begin(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    [job] = failed(jobs, 1)
+    page = (await client.get(f"/jobs/{job}/retrigger", headers={"Accept": "text/html"})).text
+    assert '<select id="resume_from" name="resume_from">' in page
+    sent = await client.post(f"/jobs/{job}/retrigger", data={"reason": "again", "resume_from": "start"})
+    assert sent.status_code in (200, 303)
+    assert jobs.database.execute("select detail ->> 'resume_from' from switchyard.event where run = 2") == [
+        ("start",)
+    ]

@@ -1,6 +1,7 @@
 """Step Functions, run for real by moto: start, found again, task tokens."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -62,6 +63,14 @@ async def test_an_execution_has_our_name_and_our_input(aws: AwsPart, tmp_path: P
     assert given["switchyard"]["action_uuid"] == str(job.uuid)
     assert given["switchyard"]["run"] == 2
     assert given["switchyard"]["output"].endswith(f"executions/{job.uuid}/r2")
+
+
+async def test_a_run_that_cannot_continue_says_so(aws: AwsPart, tmp_path: Path) -> None:
+    arn = machine(aws, PASS)
+    job = replace(work("flow", run=2), resumes=True)
+    (outcome,) = await dispatched(surroundings(aws, tmp_path, arn), job)
+    assert isinstance(outcome, HandedOver)
+    assert "runs from the start" in outcome.detail["note"]
 
 
 async def test_every_attempt_of_a_run_is_one_execution(aws: AwsPart, tmp_path: Path) -> None:
