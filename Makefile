@@ -180,3 +180,12 @@ sbom: setup $(SBOM_TOOL)/bin/cyclonedx-py ## list what the wheel brings with it,
 
 image: wheel ## build the container image from the Containerfile
 	$(CONTAINERS) build --file Containerfile --tag $(IMAGE) .
+
+.PHONY: release
+release: ## a dry run of a release into dist/: wheel, sdist, SBOM with hashes, notes, checksums, and the image where docker runs
+	rm -rf dist
+	@$(MAKE) wheel sbom
+	$(BIN)/hatchling build -t sdist -d dist
+	@if $(CONTAINERS) info >/dev/null 2>&1; then $(MAKE) image && $(CONTAINERS) image inspect --format '{{.Id}}' $(IMAGE) > dist/IMAGE_ID; \
+	  else echo 'The image is not built: $(CONTAINERS) does not run here.'; fi
+	$(BIN)/python -m tools.release dist
