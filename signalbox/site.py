@@ -27,7 +27,7 @@ class Site:
 
     @property
     def base_path(self) -> str:
-        """What stands before every path; empty at the root of a host."""
+        """The prefix of every path; empty at the root of a host."""
         return self.config.signalbox.base_path
 
     def origin(self, request: Request) -> str:

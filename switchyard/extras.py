@@ -43,7 +43,7 @@ EXTRAS = {
 
 
 def missing_extra(error: ModuleNotFoundError) -> ConfigError | None:
-    """The error for a user; None where the module is no library of an extra."""
+    """The error for a user; None where the module does not belong to an extra."""
     library = (error.name or "").partition(".")[0]
     extra = EXTRAS.get(library)
     if extra is None:

@@ -93,7 +93,7 @@ class Signalbox(Model):
     listen: Listen = Listen()
     """Where it listens."""
     base_path: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9._~-]+)*$")] = ""
-    """What stands before every path, where a proxy passes on a part of its paths: /switchyard."""
+    """The prefix of every path, where a proxy passes on a part of its paths: /switchyard."""
     public_url: Annotated[str, Field(pattern=r"^https?://[^/?#]+$")] | None = None
     """Scheme and host of links, like https://jobs.example; without it, those of the request."""
     subscriber_action: Name | None = None

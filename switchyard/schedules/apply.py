@@ -73,7 +73,7 @@ def _apply(
 
 
 def _check(name: str, schedule: Schedule, config: Config) -> None:
-    """What it submits must be acceptable; the time of a tick stands for itself."""
+    """What it submits must be acceptable; the time of a tick is taken as it is."""
     parameters = dict(schedule.parameters)
     if schedule.time_parameter is not None:
         parameters[schedule.time_parameter] = "2026-01-01T00:00:00Z"

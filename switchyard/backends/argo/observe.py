@@ -68,7 +68,7 @@ def _ended(workflow: Resource, named: tuple[Any, int], status: Status) -> Observ
     reported = workflow.get("status") or {}
     message = str(reported.get("message") or "")
     step, unreadable = _failure(workflow) if status is Status.FAILED else (None, None)
-    status = _told_apart(status, message, step)
+    status = _distinguished(status, message, step)
     return Observation(
         *named,
         status,
@@ -89,7 +89,7 @@ def _failure(workflow: Resource) -> tuple[FailedStep | None, str | None]:
         return None, str(error)
 
 
-def _told_apart(status: Status, message: str, step: FailedStep | None) -> Status:
+def _distinguished(status: Status, message: str, step: FailedStep | None) -> Status:
     """Argo reports Failed also for a terminated workflow and one past its deadline."""
     if status is not Status.FAILED:
         return status

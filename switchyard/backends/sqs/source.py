@@ -107,11 +107,11 @@ class SqsSource:
         return self._observation(report, message, poison)
 
     def _observation(self, report: Report, message: Message, poison: Notice | None) -> Observation:
-        detail = {**report.told, "message_id": message.id}
+        detail = {**report.details, "message_id": message.id}
         if report.status is Status.BACKOFF:
             # The queue delivers the job again; a BACKOFF in the ledger would make conductor send another.
-            told = {**detail, "note": "the worker gave the job back, it will be delivered again"}
-            return self._progress(replace(report, status=Status.INFO), told, message, poison)
+            noted = {**detail, "note": "the worker gave the job back, it will be delivered again"}
+            return self._progress(replace(report, status=Status.INFO), noted, message, poison)
         if not report.status.ended:
             return self._progress(report, detail, message, poison)
         return Observation(

@@ -31,7 +31,7 @@ class Report:
     fatal: bool
     error: str | None
     output: str | None
-    told: dict[str, Any]  # progress, step, worker, delivery, seq
+    details: dict[str, Any]  # progress, step, worker, delivery, seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def _report(message: dict[str, Any]) -> Report:
         fatal=message.get("fatal") is True,
         error=_text(message, "error"),
         output=_text(message, "output"),
-        told=_told(message),
+        details=_details(message),
     )
 
 
@@ -90,15 +90,15 @@ def _worker(message: dict[str, Any]) -> WorkerReport:
     )
 
 
-def _told(message: dict[str, Any]) -> dict[str, Any]:
-    told = {
+def _details(message: dict[str, Any]) -> dict[str, Any]:
+    details = {
         "progress": _number(message.get("progress"), 0.0, 1.0),
         "step": _text(message, "step"),
         "worker": _text(message, "worker"),
         "delivery": _number(message.get("delivery"), 0, 2**31),
         "seq": _number(message.get("seq"), 0, 2**53),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in details.items() if value is not None}
 
 
 def _uuid(value: Any) -> UUID:

@@ -312,7 +312,7 @@ def test_caboose_reads_what_the_worker_says(store: Store) -> None:
     assert isinstance(done, Report)
     assert isinstance(refused, Report)
     assert (done.output, done.fatal) == ("executions/x/output.json", False)
-    assert done.told == {"progress": 1.0, "worker": "w-1", "delivery": 3, "seq": 4}
+    assert done.details == {"progress": 1.0, "worker": "w-1", "delivery": 3, "seq": 4}
     assert (refused.error, refused.fatal) == ("no sites", True)
     assert heard.sent[3][1] == heard.sent[4][1] == f"{uuid}-r2-end", "of two ends a FIFO queue keeps one"
     assert isinstance(beat, WorkerReport)

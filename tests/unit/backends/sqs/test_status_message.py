@@ -33,8 +33,8 @@ def test_a_good_message() -> None:
     report = read(json.dumps(GOOD))
     assert isinstance(report, Report)
     assert (str(report.uuid), report.run, report.status, report.fatal) == (UUID7, 2, Status.INFO, False)
-    told = {"progress": 0.5, "step": "intersect", "worker": "w-1", "delivery": 1, "seq": 4}
-    assert report.told == told
+    details = {"progress": 0.5, "step": "intersect", "worker": "w-1", "delivery": 1, "seq": 4}
+    assert report.details == details
 
 
 def test_a_workers_own_message() -> None:
@@ -79,7 +79,7 @@ def test_senseless_decoration_is_left_out(progress: Any) -> None:
     body = json.dumps({**GOOD, "progress": progress}).replace("Infinity", "1e999")
     report = read(body)
     assert isinstance(report, Report)
-    assert "progress" not in report.told
+    assert "progress" not in report.details
 
 
 @given(JSON)
@@ -108,4 +108,4 @@ def _read_or_unreadable(body: str) -> bool:
 def test_a_number_beyond_all_floats_is_left_out() -> None:
     report = read(json.dumps({**GOOD, "progress": 10**400, "seq": 10**400}))
     assert isinstance(report, Report)
-    assert report.told.keys() == {"step", "worker", "delivery"}
+    assert report.details.keys() == {"step", "worker", "delivery"}
