@@ -48,7 +48,7 @@ $(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
 .PHONY: lock
 lock: $(BIN)/uv ## resolve the dependencies anew, for work and for what is shipped
 	$(BIN)/uv pip compile $(COMPILE) --all-extras --group dev --group build pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile $(COMPILE) --all-extras -c requirements.lock pyproject.toml -o requirements-runtime.lock
+	$(BIN)/uv pip compile $(COMPILE) --extra all -c requirements.lock pyproject.toml -o requirements-runtime.lock
 	$(BIN)/uv pip compile $(COMPILE) --group sbom -o requirements-sbom.lock
 
 .PHONY: run demo

@@ -1,0 +1,29 @@
+"""Impact assessments of development sites: nutrients and great crested newts.
+
+    import assessment
+    found = assessment.assess(sites, "reference")  # sites: a GeoDataFrame
+
+`assess` needs geopandas, which the command and the worker do not: it is imported when it is first used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assessment.frames import assess
+
+__all__ = ["assess"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "assess":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from switchyard.extras import missing_extra  # noqa: PLC0415
+
+    try:
+        from assessment.frames import assess  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        missing = missing_extra(error)
+        if missing is None:
+            raise
+        raise ImportError(str(missing)) from error
+    return assess

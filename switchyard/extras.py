@@ -22,6 +22,7 @@ EXTRAS = {
     "boto3": "aws",
     "botocore": "aws",
     "kubernetes": "argo",
+    "geopandas": "notebook",
     "click": "assessment",
     "flask": "assessment",
     "numpy": "assessment",
