@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from switchyard.client.asynchronous import AsyncSwitchyard
     from switchyard.client.blocking import Switchyard
     from switchyard.client.output import File, Results
-    from switchyard.client.records import Event, Thread
+    from switchyard.client.records import Event, Graph, Thread
     from switchyard.remote import connect, connect_async
     from switchyard.status import Status
     from switchyard.submit.submission import Submission
@@ -27,6 +27,7 @@ _PLACES = {
     "Status": "switchyard.status",
     "Submission": "switchyard.submit.submission",
     "Switchyard": "switchyard.client.blocking",
+    "Graph": "switchyard.client.records",
     "Thread": "switchyard.client.records",
     "connect": "switchyard.remote",
     "connect_async": "switchyard.remote",
@@ -36,6 +37,7 @@ __all__ = [
     "AsyncSwitchyard",
     "Event",
     "File",
+    "Graph",
     "Results",
     "Status",
     "Submission",

@@ -26,6 +26,10 @@ begin
     perform switchyard.graph_error('nodes.%s.after: must be a list of names', name);
   elsif jsonb_typeof(coalesce(node -> 'inputs', '{}')) <> 'object' then
     perform switchyard.graph_error('nodes.%s.inputs: must be an object', name);
+  elsif node -> 'parameters' ? '$inputs' then
+    perform switchyard.graph_error('nodes.%s.parameters: $inputs is reserved', name);
+  elsif node ? 'inputs' and node ->> 'workflow' is null then
+    perform switchyard.graph_error('nodes.%s.inputs: only a node with a workflow takes inputs', name);
   elsif coalesce(node ->> 'policy', 'ended') not in ('successful', 'ended') then
     perform switchyard.graph_error('nodes.%s.policy: must be successful or ended', name);
   end if;
@@ -95,6 +99,11 @@ begin
   select e.* into wrong from switchyard.graph_edges(nodes) as e where e.dependency is null or not nodes ? e.dependency limit 1;
   if found then
     perform switchyard.graph_error('nodes.%s: there is no node %s to wait for', wrong.waiter, coalesce(wrong.dependency, '(none)'));
+  end if;
+  select n.key as waiter, i.value ->> 'from' as dependency into wrong from jsonb_each(nodes) as n, jsonb_each(coalesce(n.value -> 'inputs', '{}')) as i
+  where nodes -> (i.value ->> 'from') ->> 'workflow' is null limit 1;
+  if found then
+    perform switchyard.graph_error('nodes.%s: node %s has no workflow, and so no output', wrong.waiter, wrong.dependency);
   elsif (select count(*) from switchyard.graph_edges(nodes)) > 10000 then
     perform switchyard.graph_error('nodes: at most 10000 pairs of nodes may wait for each other');
   end if;

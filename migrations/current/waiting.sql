@@ -139,6 +139,9 @@ begin
   end if;
   update switchyard.yard y set due = case when held.next_attempt_after > now() then held.next_attempt_after end, entered = pg_current_xact_id()
   where y.action_uuid = w.action_uuid;
+  update switchyard.action a set parameters = a.parameters || jsonb_build_object('$inputs', (
+    select jsonb_object_agg(i.key, i.value || jsonb_build_object('run', found_ends.runs -> (i.value ->> 'from'))) from jsonb_each(a.inputs) as i))
+  where a.action_uuid = w.action_uuid and a.inputs is not null;
   -- Which runs it may take its inputs from: a later retrigger of one of them changes nothing here.
   insert into switchyard.event (action_uuid, status, run, attempt, source, detail)
   values (w.action_uuid, 'INFO', held.run, held.attempt, 'joins', jsonb_build_object('after', found_ends.runs));

@@ -100,6 +100,8 @@ create table switchyard.action (
   constraint parameters_is_an_object check (jsonb_typeof(parameters) = 'object'),
   -- Large inputs belong in the object store; here they would slow every claim.
   constraint parameters_is_within_limits check (switchyard.is_within_limits(parameters)),
+  -- Only a release writes this key: it names outputs of other actions that conductor will read.
+  constraint parameters_names_no_inputs check (inputs is not null or not parameters ? '$inputs'),
   constraint callbacks_is_a_list check (jsonb_typeof(callbacks) = 'array'),
   constraint callbacks_is_within_limits check (switchyard.is_within_limits(callbacks)),
   -- Neither infinity nor a year that Python has no date for.

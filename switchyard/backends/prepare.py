@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from switchyard.backends.carry_over import carry_over
+from switchyard.backends.inputs import INPUTS, with_inputs
 from switchyard.backends.threads import Threads
 from switchyard.config.problems import Problem
 from switchyard.config.schemas import JsonSchema
@@ -43,7 +44,10 @@ async def prepare(work: Work, context: HandlerContext, threads: Threads) -> Prep
         return Invalid(f"the configuration has no workflow {work.workflow!r}")
     places = Places(work.uuid, work.run)
     try:
-        parameters, data = await threads.run(_parameters, work, context.store)
+        parameters = await threads.run(_parameters, work, context.store)
+        if INPUTS in parameters:
+            parameters = await with_inputs(parameters, context.store, threads, work.action_name)
+        data = await threads.run(_json, parameters)
         if workflow.input_schema:
             problem = await _problem(workflow.input_schema, parameters, data, work.action_name)
             if problem:
@@ -55,6 +59,8 @@ async def prepare(work: Work, context: HandlerContext, threads: Threads) -> Prep
         # A store that is read-only or refuses us is repaired by a person; what cannot be stored stays so.
         kind = Failed if isinstance(error, BadInput | StoreMissing) else Retry
         return kind(f"the input could not be stored: {error}")
+    except BadInput as error:
+        return Invalid(str(error))
     except PoolUnavailable as error:
         return Retry(f"the input could not be checked: {error}", sent=False)
     known = variables(places, work.correlation_id, context.store.url_of)
@@ -67,13 +73,17 @@ def _checkpoints(store: Store, places: Places) -> None:
         carry_over(store, places, everything=False)
 
 
-def _parameters(work: Work, store: Store) -> tuple[dict[str, Any], bytes]:
-    """The action's own, or those that were too large for the ledger; and the same as JSON."""
+def _parameters(work: Work, store: Store) -> dict[str, Any]:
+    """The action's own, or those that were too large for the ledger."""
     if work.parameters != STORED:
-        parameters = dict(work.parameters)
-    else:
-        parameters = json.loads(store.get(parameters_key(work.uuid)))
-    return parameters, json.dumps(parameters, allow_nan=False).encode()
+        return dict(work.parameters)
+    stored: dict[str, Any] = json.loads(store.get(parameters_key(work.uuid)))
+    stored.pop(INPUTS, None)
+    return stored
+
+
+def _json(parameters: dict[str, Any]) -> bytes:
+    return json.dumps(parameters, allow_nan=False).encode()
 
 
 async def _problem(schema: JsonSchema, parameters: dict[str, Any], data: bytes, group: str) -> str | None:

@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 from switchyard.client import statements
 from switchyard.client.connections import run_async
 from switchyard.client.output import Results, store_of
-from switchyard.client.records import Event, Thread
+from switchyard.client.records import Event, Graph, Thread
 from switchyard.client.statements import ActionId, ResumeFrom, Statement
 from switchyard.client.task_decorator import P, Returned, Task
 from switchyard.client.verbs import APPLICATION, Client, Options, pauses, timed_out
@@ -74,6 +74,10 @@ class AsyncSwitchyard(Client):
         uuids = await self._run(statements.submit_many(requests), connection)
         trace_submitted(uuids, requests, began)
         return uuids
+
+    async def submit_graph(self, graph: Mapping[str, Any], *, connection: Any = None) -> Graph:
+        """Submit actions that wait for each other, with names instead of ids: docs/graphs.md."""
+        return await self._run(statements.submit_graph(graph), connection)
 
     async def status(self, action: ActionId) -> Thread:
         """The current state; NoSuchAction where there is none."""

@@ -10,7 +10,7 @@ from psycopg import Connection
 from switchyard.client import statements
 from switchyard.client.connections import run
 from switchyard.client.output import Results, store_of
-from switchyard.client.records import Event, Thread
+from switchyard.client.records import Event, Graph, Thread
 from switchyard.client.statements import ActionId, ResumeFrom, Statement
 from switchyard.client.task_decorator import P, Returned, Task
 from switchyard.client.verbs import APPLICATION, Client, Options, pauses, timed_out
@@ -77,6 +77,10 @@ class Switchyard(Client):
         uuids = run(used, statements.submit_many(requests))
         trace_submitted(uuids, requests, began)
         return uuids
+
+    def submit_graph(self, graph: Mapping[str, Any], *, connection: Any = None) -> Graph:
+        """Submit actions that wait for each other, with names instead of ids: docs/graphs.md."""
+        return self._run(statements.submit_graph(graph), connection)
 
     def status(self, action: ActionId) -> Thread:
         """The current state; NoSuchAction where there is none."""

@@ -13,6 +13,14 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Graph:
+    """The ids of a graph: its own, and those of its nodes by name."""
+
+    action_uuid: UUID
+    nodes: Mapping[str, UUID]
+
+
+@dataclass(frozen=True, slots=True)
 class Thread:
     """The current state of one action."""
 

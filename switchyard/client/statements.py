@@ -1,12 +1,12 @@
 """What each verb asks the database: the query, its parameters, and how the rows become its result."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, LiteralString, TypeVar
 from uuid import UUID
 
-from switchyard.client.records import Event, Row, Thread, uuid_of
+from switchyard.client.records import Event, Graph, Row, Thread, uuid_of
 from switchyard.errors import BadInput, NoSuchAction
 from switchyard.ledger.queries import query
 from switchyard.submit.submission import Request
@@ -34,6 +34,17 @@ def submit_many(requests: Iterable[Request]) -> Statement[list[UUID]]:
     """Submit many actions."""
     asked = json.dumps([request.document() for request in requests])
     return Statement(query("submit", "many"), {"requests": asked}, _uuids)
+
+
+def submit_graph(graph: Mapping[str, Any]) -> Statement[Graph]:
+    """Submit a whole graph."""
+
+    def read(rows: Sequence[Row]) -> Graph:
+        whole, *nodes = rows
+        ids = {str(row["name"]): uuid_of(row["action_uuid"]) for row in nodes}
+        return Graph(uuid_of(whole["action_uuid"]), ids)
+
+    return Statement(query("submit", "graph"), {"graph": json.dumps(graph, default=str)}, read)
 
 
 def status(action: ActionId) -> Statement[Thread]:

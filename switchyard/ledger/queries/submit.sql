@@ -18,3 +18,6 @@ select workflow, action_name from switchyard.route where workflow = any(%(workfl
 -- copy: takes many actions that need no idempotency key in one statement
 copy switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters,
   callbacks, correlation_id, start_after, lane, tags, after, after_policy) from stdin;
+
+-- graph: submits a whole graph; its own id first, then those of its nodes
+select name, action_uuid from switchyard.submit_graph(cast(%(graph)s as jsonb));

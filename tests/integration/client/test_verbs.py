@@ -188,3 +188,20 @@ async def test_the_asynchronous_client_has_the_same_verbs(database: Database) ->
         assert statuses == [Status.FAILED, Status.PENDING, Status.CANCELED]
         with pytest.raises(WaitTimeout):
             await yard.wait(many[1], timeout=0.1)
+
+
+def test_a_graph_is_submitted_with_names(database: Database) -> None:
+    nodes = {"a": {"action_name": "noop"}, "b": {"action_name": "noop", "after": ["a"]}}
+    with Switchyard(database.url) as yard:
+        graph = yard.submit_graph({"nodes": nodes, "key": "once"})
+        assert sorted(graph.nodes) == ["a", "b"]
+        assert yard.submit_graph({"nodes": nodes, "key": "once"}) == graph
+        assert yard.status(graph.action_uuid).status == "RUNNING"
+        with pytest.raises(BadInput, match="there is no node x"):
+            yard.submit_graph({"nodes": {"a": {"action_name": "noop", "after": ["x"]}}})
+
+
+async def test_a_graph_is_submitted_asynchronously(database: Database) -> None:
+    async with AsyncSwitchyard(database.url) as yard:
+        graph = await yard.submit_graph({"nodes": {"a": {"action_name": "noop"}}})
+        assert (await yard.status(graph.nodes["a"])).status == "PENDING"

@@ -5,15 +5,22 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.types.json import Jsonb
 
 from tests.integration.ledger.ledger import Ledger
+from tests.integration.sets.campaigns import feed, row, start, submit_items
 from tests.integration.sets.graphs import ends, nodes, settle, submit_graph, tally, verified
 from tests.integration.waiting.joins import end, held, ready, status
 from tests.parts.database import Database
 
 pytestmark = pytest.mark.database
 DIAMOND = {"nodes": nodes(fetch="", left="fetch", right="fetch", merge="left right")}
-BOUND = {"action_name": "noop", "inputs": {"scene": {"from": "fetch", "path": "$.output.scene"}}}
+FETCH = {"workflow": "fetch", "action_name": "noop"}
+BOUND = {
+    "workflow": "ndvi",
+    "action_name": "noop",
+    "inputs": {"scene": {"from": "fetch", "path": "$.output.scene"}},
+}
 
 
 def test_a_graph_runs_in_its_order_and_ends_once(database: Database) -> None:
@@ -38,14 +45,28 @@ def test_a_graph_runs_in_its_order_and_ends_once(database: Database) -> None:
 
 def test_an_input_of_another_node_is_an_edge(database: Database) -> None:
     with database.connect() as connection:
-        ids = submit_graph(connection, {"nodes": {"fetch": {"action_name": "noop"}, "ndvi": BOUND}})
+        ids = submit_graph(connection, {"nodes": {"fetch": FETCH, "ndvi": BOUND}})
         settle(connection)
         assert held(database, ids["ndvi"])
         end(connection, ids["fetch"])
         settle(connection)
     assert ready(database, ids["ndvi"])
     [(inputs,)] = database.execute("select inputs from switchyard.action where action_uuid = %s", ids["ndvi"])
-    assert inputs == {"scene": {"from": str(ids["fetch"]), "path": "$.output.scene"}}
+    reference = {"from": str(ids["fetch"]), "path": "$.output.scene"}
+    assert inputs == {"scene": reference}
+    [(parameters,)] = database.execute("select parameters from switchyard.action where node = 'ndvi'")
+    assert parameters == {"$inputs": {"scene": {**reference, "run": 1}}}
+
+
+def test_nobody_can_name_the_outputs_of_others(database: Database) -> None:
+    forged = Jsonb({"$inputs": {"x": {"from": "another", "run": 1, "path": "$.output"}}})
+    with database.connect() as connection:
+        with pytest.raises(psycopg.errors.CheckViolation, match="parameters_names_no_inputs"):
+            connection.execute("select switchyard.submit('noop', %s)", [forged])
+        campaign = start(connection)
+        assert feed(connection, campaign, [{"id": "a", "parameters": forged.obj}]) == 1
+        submit_items(connection)
+    assert "parameters_names_no_inputs" in row(database)["source_error"]
 
 
 def test_a_failed_node_cancels_those_behind_it_and_its_retrigger_reopens_all(database: Database) -> None:
@@ -141,9 +162,12 @@ def test_the_same_graph_under_its_key_is_found_again(database: Database) -> None
         ({"nodes": {"a": {"action_name": "noop", "after": "b"}}}, "nodes.a.after: must be a list of names"),
         ({"nodes": {"a": {"action_name": "noop", "policy": "any"}}}, "must be successful or ended"),
         ({"nodes": {"a": 1}}, "nodes.a: must be an object"),
+        ({"nodes": {"a": BOUND | {"workflow": None}}}, "only a node with a workflow takes inputs"),
+        ({"nodes": {"a": BOUND, **nodes(fetch="")}}, "node fetch has no workflow, and so no output"),
+        ({"nodes": {"a": {**FETCH, "parameters": {"$inputs": {}}}}}, "reserved"),
         ({"nodes": {"a": BOUND}}, "nodes.a: there is no node fetch to wait for"),
         (
-            {"nodes": {"a": {"action_name": "noop", "inputs": {"x": {"from": "a"}}}}},
+            {"nodes": {"a": {**FETCH, "inputs": {"x": {"from": "a"}}}}},
             "nodes.a.inputs.x: must have",
         ),
         ({"nodes": nodes(a=""), "colour": "red"}, "graph: there is no field colour"),
