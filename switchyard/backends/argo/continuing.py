@@ -12,7 +12,7 @@ from collections.abc import Mapping, Set
 from datetime import UTC, datetime
 from typing import Any
 
-from switchyard.backends.argo.nodes import Node, Nodes, nodes_of
+from switchyard.backends.argo.nodes import Node, Nodes, nodes_of, pack, packed
 
 _DONE = frozenset({"Succeeded", "Skipped"})
 _GROUPS = frozenset({"Steps", "StepGroup", "DAG", "TaskGroup"})
@@ -44,7 +44,13 @@ def continued(archived: Mapping[str, Any], body: dict[str, Any]) -> tuple[dict[s
     remaining = kept | {key for key, node in nodes.items() if node.get("type") in _GROUPS}
     made = [_node(node, names, remaining, again=key not in kept)
             for key, node in nodes.items() if key in remaining]  # fmt: skip
-    return {**body, "status": {"nodes": {node["id"]: node for node in made}}}, work
+    status = _status({node["id"]: node for node in made}, compressed=packed(archived))
+    return {**body, "status": status}, work
+
+
+def _status(nodes: Nodes, *, compressed: bool) -> dict[str, Any]:
+    """As the controller stored them: those of a large workflow are more than Kubernetes takes as they are."""
+    return {"compressedNodes": pack(nodes)} if compressed else {"nodes": nodes}
 
 
 def _is_exit(node: Node, workflow: str) -> bool:

@@ -3,7 +3,11 @@
 import json
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+import pytest
+
+from switchyard.backends.argo.nodes import pack
 from tests.cluster.flow.conftest import Yards
 from tests.cluster.flow.yard import ENDED, Yard
 from tests.parts.node import Node
@@ -50,8 +54,16 @@ def _ran(folder: Path) -> list[int]:
     return sorted(int(line) for line in (folder / "ran").read_text().split())
 
 
+def _compress(yard: Yard, uuid: UUID) -> None:
+    """The archive as it is where the nodes are larger than Argo stores them plainly."""
+    record = yard.archived(uuid)
+    record["status"]["compressedNodes"] = pack(record["status"].pop("nodes"))
+    yard.store.put(f"executions/{uuid}/r1/workflow.json", json.dumps(record).encode())
+
+
+@pytest.mark.parametrize("compressed", [False, True])
 def test_fourteen_of_twenty_nodes_do_not_run_again_after_archive_and_deletion(
-    yards: Yards, node: Node, tmp_path: Path
+    yards: Yards, node: Node, tmp_path: Path, *, compressed: bool
 ) -> None:
     del node  # runs the pods
     yard = yards({"twenty": {"action": "argo", "manifest": _twenty(tmp_path)}})
@@ -62,6 +74,8 @@ def test_fourteen_of_twenty_nodes_do_not_run_again_after_archive_and_deletion(
     assert _ran(tmp_path) == [*range(1, FAILS + 1)]
     until(lambda: yard.in_cluster() == [], 30, every=0.3)
 
+    if compressed:
+        _compress(yard, uuid)
     (tmp_path / "mended").touch()
     yard.database.execute("select switchyard.retrigger(%s, 'ann', 'mended')", uuid)
     until(lambda: _ended(yard, 2), 200, every=0.3)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from switchyard.backends.argo.continuing import NothingToContinue, _fnv1a, continued
+from switchyard.backends.argo.nodes import nodes_of, pack
 
 BODY: dict[str, Any] = {"metadata": {"name": "w-r2"}, "spec": {}}
 
@@ -97,3 +98,11 @@ def test_attempts_of_what_was_retried_in_vain_are_begun_anew() -> None:
 def test_nothing_to_continue(nodes: list[dict[str, Any]], reason: str) -> None:
     with pytest.raises(NothingToContinue, match=reason):
         continued(archived(*nodes), BODY)
+
+
+def test_nodes_that_were_stored_compressed_stay_so() -> None:
+    whole = archived(ROOT, node("a"), node("b", phase="Failed"))
+    small = {**whole, "status": {"compressedNodes": pack(whole["status"]["nodes"])}}
+    made, count = continued(small, BODY)
+    assert (count, made["status"].keys()) == (1, {"compressedNodes"})
+    assert nodes_of(made).keys() == continued(whole, BODY)[0]["status"]["nodes"].keys()
