@@ -1,39 +1,29 @@
+-- matching: the filters of the next two queries, which list and decide about the same actions
+where (%(name)s::text is null or t.action_name = %(name)s)
+  and (%(workflow)s::text is null or a.workflow = %(workflow)s)
+  and (%(statuses)s::switchyard.status[] is null or t.status = any(%(statuses)s))
+  and (%(error)s::text is null or position(lower(%(error)s) in lower(t.error)) > 0)
+  and (%(cause)s::text is null or t.cause = %(cause)s)
+  and (%(key)s::text is null or a.idempotency_key = %(key)s)
+  and (%(correlation_id)s::text is null or a.correlation_id = %(correlation_id)s)
+  and (%(where)s::text is null or a.parameters @@ %(where)s::jsonpath)
+  and (%(tags)s::text[] is null or a.tags @> %(tags)s)
+  and (%(submitted_by)s::text is null or a.submitted_by = %(submitted_by)s)
+  -- Both tables: Postgres does not carry a bound from one to the other, and would open every partition of it.
+  and (%(since)s::timestamptz is null or (t.action_uuid >= switchyard.uuid_floor(%(since)s) and a.action_uuid >= switchyard.uuid_floor(%(since)s)))
+  and (%(until)s::timestamptz is null or (t.action_uuid < switchyard.uuid_floor(%(until)s) and a.action_uuid < switchyard.uuid_floor(%(until)s)))
+  and (%(before)s::uuid is null or (t.action_uuid < %(before)s and a.action_uuid < %(before)s))
+
 -- list: the newest actions that match the filters
 select t.action_uuid, t.created_at, t.action_name, a.workflow, t.status, t.run, t.attempt, t.last_update, a.idempotency_key,
   a.correlation_id, t.error, t.note
 from switchyard.thread t join switchyard.action a using (action_uuid)
-where (%(name)s::text is null or t.action_name = %(name)s)
-  and (%(workflow)s::text is null or a.workflow = %(workflow)s)
-  and (%(statuses)s::switchyard.status[] is null or t.status = any(%(statuses)s))
-  and (%(error)s::text is null or position(lower(%(error)s) in lower(t.error)) > 0)
-  and (%(cause)s::text is null or t.cause = %(cause)s)
-  and (%(key)s::text is null or a.idempotency_key = %(key)s)
-  and (%(correlation_id)s::text is null or a.correlation_id = %(correlation_id)s)
-  and (%(where)s::text is null or a.parameters @@ %(where)s::jsonpath)
-  and (%(tags)s::text[] is null or a.tags @> %(tags)s)
-  and (%(submitted_by)s::text is null or a.submitted_by = %(submitted_by)s)
-  -- Both tables: Postgres does not carry a bound from one to the other, and would open every partition of it.
-  and (%(since)s::timestamptz is null or (t.action_uuid >= switchyard.uuid_floor(%(since)s) and a.action_uuid >= switchyard.uuid_floor(%(since)s)))
-  and (%(until)s::timestamptz is null or (t.action_uuid < switchyard.uuid_floor(%(until)s) and a.action_uuid < switchyard.uuid_floor(%(until)s)))
-  and (%(before)s::uuid is null or (t.action_uuid < %(before)s and a.action_uuid < %(before)s))
+-- include matching
 order by t.action_uuid desc limit %(limit)s;
 
 -- chosen: the ids of all actions that match the filters
 select t.action_uuid from switchyard.thread t join switchyard.action a using (action_uuid)
-where (%(name)s::text is null or t.action_name = %(name)s)
-  and (%(workflow)s::text is null or a.workflow = %(workflow)s)
-  and (%(statuses)s::switchyard.status[] is null or t.status = any(%(statuses)s))
-  and (%(error)s::text is null or position(lower(%(error)s) in lower(t.error)) > 0)
-  and (%(cause)s::text is null or t.cause = %(cause)s)
-  and (%(key)s::text is null or a.idempotency_key = %(key)s)
-  and (%(correlation_id)s::text is null or a.correlation_id = %(correlation_id)s)
-  and (%(where)s::text is null or a.parameters @@ %(where)s::jsonpath)
-  and (%(tags)s::text[] is null or a.tags @> %(tags)s)
-  and (%(submitted_by)s::text is null or a.submitted_by = %(submitted_by)s)
-  -- Both tables: Postgres does not carry a bound from one to the other, and would open every partition of it.
-  and (%(since)s::timestamptz is null or (t.action_uuid >= switchyard.uuid_floor(%(since)s) and a.action_uuid >= switchyard.uuid_floor(%(since)s)))
-  and (%(until)s::timestamptz is null or (t.action_uuid < switchyard.uuid_floor(%(until)s) and a.action_uuid < switchyard.uuid_floor(%(until)s)))
-  and (%(before)s::uuid is null or (t.action_uuid < %(before)s and a.action_uuid < %(before)s))
+-- include matching
 order by t.action_uuid limit %(limit)s;
 
 -- oldest: when the first partition begins
