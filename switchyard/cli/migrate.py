@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import psycopg
 import typer
@@ -12,6 +12,9 @@ from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import print_json
 from switchyard.ledger.errors import translated
 from switchyard.process.exit import Exit
+
+if TYPE_CHECKING:
+    from switchyard.ledger.rights import Rights
 
 
 def migrate(
@@ -29,12 +32,26 @@ def migrate(
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before going back.")] = False,
+    as_sql: Annotated[
+        bool, typer.Option("--sql", help="Only print the schema as SQL, for those who run it themselves.")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option("--from", metavar="REVISION", help="With --sql: what the database is at, if anything."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Bring the database to the schema of this version; run again, it repairs functions and grants.
 
+    If this user lacks rights for it, it prints what an administrator has to run first, and exits with 1.
+
     Example: switchyard migrate --check
     """
+    if as_sql:
+        from switchyard.ledger import migrate as migrations  # noqa: PLC0415 - takes half a second
+
+        print(migrations.script(since), end="")
+        return
     url = configured(config).database.conninfo()
     if down is not None and not yes:
         typer.confirm(f"Go back to {down}? Data of later revisions is lost.", abort=True)
@@ -49,8 +66,18 @@ def _migrate(url: str, down: str | None, check: bool, as_json: bool) -> None:
         migrations.downgrade(url, down)
     pending = [] if down is not None else migrations.pending(url)
     if down is None and not check:
+        _refuse_without_rights(migrations.missing_rights(url))
         migrations.upgrade(url)
     _report(migrations.current(url), migrations.newest(), pending, check, as_json)
+
+
+def _refuse_without_rights(found: "Rights") -> None:
+    """The reason goes to stderr, the script to stdout: `switchyard migrate > for-the-administrator.sql`."""
+    if found.missing:
+        what = "; ".join(found.missing)
+        typer.echo(f"{found.user} may not: {what}. An administrator has to run this first:", err=True)
+        print(found.script)
+        raise typer.Exit(Exit.FAILURE)
 
 
 @contextmanager

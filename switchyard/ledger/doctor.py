@@ -12,6 +12,7 @@ from psycopg.rows import DictRow
 
 from switchyard.ledger.pooling import Reach, reached
 from switchyard.ledger.queries import query
+from switchyard.ledger.rights import rights
 
 OLDEST, NEWEST = 15, 18
 MOST_SKEW = 2.0
@@ -38,6 +39,7 @@ def examine(connection: Connection[DictRow], url: str) -> Iterator[Finding]:
     yield _direct(url)
     yield _migrations(url)
     if not _row(connection, "ledger")["there"]:
+        yield _may_migrate(connection)
         return
     yield _roles(connection)
     checks: dict[str, Callable[[], Finding]] = {
@@ -120,6 +122,19 @@ def _migrations(url: str) -> Finding:
         found = f"at {current}, with the functions and views of another version"
         return Finding("migrations", "bad", found, "run `switchyard migrate`")
     return Finding("migrations", "good", f"at {current}")
+
+
+def _may_migrate(connection: Connection[DictRow]) -> Finding:
+    """Only where there is no ledger yet: later, programs connect as users that may not."""
+    found = rights(connection)
+    if not found.missing:
+        return Finding("rights", "good", f"{found.user} may run `switchyard migrate`")
+    return Finding(
+        "rights",
+        "bad",
+        f"{found.user} may not {'; '.join(found.missing)}",
+        "an administrator has to run what `switchyard migrate` prints",
+    )
 
 
 def _roles(connection: Connection[DictRow]) -> Finding:

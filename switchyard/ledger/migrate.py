@@ -24,9 +24,13 @@ import switchyard
 from switchyard.errors import ConfigError
 from switchyard.ledger.connect import connect_sync
 from switchyard.ledger.queries import query
+from switchyard.ledger.rights import Rights, rights
 
 _PACKAGE = Path(switchyard.__file__).parent
 _LAST = "grants.sql"
+_STAMP_NEW = """create table public.migration
+  (version_num varchar(32) not null, constraint migration_pkc primary key (version_num));
+insert into public.migration values ('{revision}');"""  # as Alembic does it
 
 
 def folder() -> Path:
@@ -48,6 +52,34 @@ def upgrade(url: str) -> None:
         for file in _definitions():
             _driver(connection).execute(file.read_bytes())
         _driver(connection).execute(query("migrate", "apply"), {"definitions": _fingerprint()})
+
+
+def missing_rights(url: str) -> Rights:
+    """What this user may not do, of what `upgrade` has to."""
+    with _connected(url) as connection:
+        return rights(_driver(connection))
+
+
+def script(since: str | None = None) -> str:
+    """What `upgrade` runs, as one SQL script, for those who run their migrations themselves.
+
+    `since`: the revision that the database is at; without it, none.
+    """
+    revisions = ScriptDirectory(str(folder()))
+    with _known():
+        steps = [*revisions.iterate_revisions("head", since or "base")]
+    numbered = [folder() / "sql" / f"{Path(step.path).stem}.up.sql" for step in reversed(steps)]
+    stamp = _STAMP_NEW if since is None else "update public.migration set version_num = '{revision}';"
+    definitions = f"'{_fingerprint()}'"
+    parts = [
+        "begin;",
+        query("migrate", "lock"),
+        stamp.format(revision=newest()),
+        *(f"-- {file.name}\n{file.read_text()}" for file in [*numbered, *_definitions()]),
+        query("migrate", "apply").replace("%(definitions)s", definitions),
+        "commit;",
+    ]
+    return "".join(f"{part.strip().removesuffix(';')};\n\n" for part in parts)
 
 
 def downgrade(url: str, revision: str = "base") -> None:
