@@ -19,7 +19,8 @@ WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/switchyard/wheels
 UV := uv==$(UV_VERSION)
 KEPT := --no-index --find-links $(WHEELS) $(UV)
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-INSTALL := VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install --quiet
+FETCH := VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install
+INSTALL := $(FETCH) --quiet
 LOCKED := --require-hashes -r requirements.lock
 PYTEST := $(BIN)/python -m pytest
 # Two at a time: most tests wait for a program or a server about as long as they compute. Each process has its own parts.
@@ -36,12 +37,12 @@ setup: $(STAMP) ## make .venv with everything pinned in requirements.lock
 
 $(BIN)/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Switchyard needs Python 3.11 or newer; set PYTHON=")'
-	@echo 'Setting up $(VENV): the first time minutes, where the network is slow …'
+	@echo 'Setting up $(VENV): the first time it downloads what the tests need too (1.4 GB on disk), which takes minutes …'
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install $(KEPT) 2>/dev/null || { $(PIP) download --no-deps --dest $(WHEELS) $(UV) && $(PIP) install $(KEPT); }
 
 $(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
-	@$(INSTALL) --offline $(LOCKED) 2>/dev/null || $(INSTALL) $(LOCKED)
+	@$(INSTALL) --offline $(LOCKED) 2>/dev/null || $(FETCH) $(LOCKED)
 	@$(INSTALL) --offline --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -19,7 +19,7 @@ from tests.parts.ports import free_port
 
 PATIENCE = 60
 # Pages name ports and folders as people would choose them; beside other tests they must be nobody else's.
-PORT, FOLDER = "8000", "/tmp/first"
+PORTS, FOLDER = ("8000", "8090"), "/tmp/first"
 
 
 class Sandbox:
@@ -27,7 +27,7 @@ class Sandbox:
 
     def __init__(self, folder: Path, url: str) -> None:
         self.folder, self.url = folder, url
-        self._port = str(free_port())
+        self._ports = {port: str(free_port()) for port in PORTS}
         self._groups: list[int] = []
         kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
         self.environ = {
@@ -36,11 +36,14 @@ class Sandbox:
             "DATABASE_URL": url,
             "SWITCHYARD_CONDUCTOR__HEALTH__PORT": "0",
             "SWITCHYARD_CABOOSE__HEALTH__PORT": "0",
+            "SWITCHYARD_SIGNALBOX__HEALTH__PORT": "0",
         }
 
     def run(self, block: Block) -> str:
         """Try it; what it printed. An AssertionError says where it stands and what went wrong."""
-        text = block.text.replace(PORT, self._port).replace(FOLDER, str(self.folder))
+        text = block.text.replace(FOLDER, str(self.folder))
+        for port, free in self._ports.items():
+            text = text.replace(port, free)
         if block.file:
             with (self.folder / block.file).open("a") as file:
                 file.write(text)
