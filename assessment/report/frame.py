@@ -15,6 +15,8 @@ SMALLEST = 900.0
 MARGIN = 0.08
 MANY = 40
 """Sites from which a map may have a second one of its densest part."""
+MOST = 500
+"""Sites up to which a map has numbers: finding room for them takes time with the square of their count."""
 CLOSER = 5.0
 """How much larger the second map is."""
 
@@ -64,7 +66,7 @@ def around(geometries: Geometries) -> Frame:
 
 def densest(frame: Frame, points: Floats) -> Frame | None:
     """The part of a frame that holds most of many points; None where none holds a quarter of them."""
-    if len(points) < MANY:
+    if not MANY <= len(points) <= MOST:
         return None
     scale = frame.scale * CLOSER
     corners = points - np.array([WIDTH, HEIGHT]) / scale / 2

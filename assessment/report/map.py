@@ -10,7 +10,7 @@ from assessment.bundle.bundle import Bundle
 from assessment.polygonal import only_polygons
 from assessment.report import svg
 from assessment.report.background import outlines
-from assessment.report.frame import HEIGHT, WIDTH, Frame, around, densest, round_length
+from assessment.report.frame import HEIGHT, MOST, WIDTH, Frame, around, densest, round_length
 from assessment.report.labels import places
 from assessment.results import Results
 from assessment.sites import Sites
@@ -101,8 +101,8 @@ def _sites(
     middles = frame.points(shapely.get_coordinates(shapely.centroid(sites.geometry)))
     bounds = shapely.bounds(sites.geometry) * frame.scale
     across = np.maximum(bounds[:, 2] - bounds[:, 0], bounds[:, 3] - bounds[:, 1])
-    chosen = np.flatnonzero(numbered).tolist()
-    of_number = places([sites.number[k] for k in chosen], middles[numbered], (WIDTH, HEIGHT))
+    chosen = np.flatnonzero(numbered).tolist() if len(sites) <= MOST else []
+    of_number = places([sites.number[k] for k in chosen], middles[chosen], (WIDTH, HEIGHT))
     found = dict(zip(chosen, of_number, strict=True))
     leaders, plain, links = [], [], []
     for k, ground in enumerate(frame.visible(sites.geometry)):
@@ -115,7 +115,8 @@ def _sites(
         if shapes:
             legend[words] = style
         if k not in found:
-            plain.append(shapes)
+            link = numbered[k] and len(sites) > MOST
+            plain.append(svg.link(f"site-{number}", f"map-{number}", title, shapes) if link else shapes)
             continue
         (x, y), led = found[k]
         if led:

@@ -18,14 +18,18 @@ def heartbeat_age(state: State, now: float) -> float:
 
 
 def overdue(state: State, limits: Limits, now: float) -> list[str]:
-    """Why it seems to hang; empty where it does not. A long task has to show life like any other."""
+    """Why it seems to hang; empty where it does not.
+
+    A task that is expected to take long may take its time, with the buffer, and be silent as long.
+    """
     reasons = []
-    age = heartbeat_age(state, now)
-    if age > limits.heartbeat:
-        reasons.append(f"heartbeat_stale ({age:.1f}s > {limits.heartbeat:.1f}s)")
-    started, expected = state.task_start, state.expected_duration
-    if started > 0 and expected > 0 and now - started > expected * limits.buffer:
-        reasons.append(f"task_overtime ({now - started:.1f}s > {expected * limits.buffer:.1f}s)")
+    age, started = heartbeat_age(state, now), state.task_start
+    allowed = state.expected_duration * limits.buffer if started > 0 else 0.0
+    silence = max(limits.heartbeat, allowed)
+    if age > silence:
+        reasons.append(f"heartbeat_stale ({age:.1f}s > {silence:.1f}s)")
+    if allowed > 0 and now - started > allowed:
+        reasons.append(f"task_overtime ({now - started:.1f}s > {allowed:.1f}s)")
     return reasons
 
 

@@ -88,7 +88,7 @@ def reference() -> Sources:
         "subcatchments": [(_blob(300 + k, 15_000, 1_100), {"OPCAT_NAME": f"Brook {k}"}) for k in range(10)],
     }
     for name, features in rows.items():
-        _write_geojson(made / f"{name}.geojson", features)
+        write_geojson(made / f"{name}.geojson", features)
     works = "WwTW_code,WwTW_name,Subcatchment_name,Nitrogen_2025_2030,Nitrogen_2030_onwards,"
     works += "Phosphorus_2025_2030,Phosphorus_2030_onwards\n"
     (made / "WwTw_lookup.csv").write_text(
@@ -107,13 +107,13 @@ def sites() -> tuple[Path, Path]:
     many, one = folder() / "sites.geojson", folder() / "site.geojson"
     generator = np.random.default_rng(3)
     sizes = generator.lognormal(4.0, 0.9, SITES)
-    rows = [(_blob(400 + k, float(size), 65), _attributes(k)) for k, size in enumerate(sizes)]
-    _write_geojson(many, rows)
-    _write_geojson(one, [(_blob(999, 9.0, 8), _attributes(0))])
+    rows = [(_blob(400 + k, float(size), 65), attributes(k)) for k, size in enumerate(sizes)]
+    write_geojson(many, rows)
+    write_geojson(one, [(_blob(999, 9.0, 8), attributes(0))])
     return many, one
 
 
-def _attributes(k: int) -> dict[str, Any]:
+def attributes(k: int) -> dict[str, Any]:
     return {"id": f"S{k}", "Name": None, "Dwel_Cat": "allocation", "Source": "bench", "Dwellings": 10 + k}
 
 
@@ -125,7 +125,7 @@ def _blob(seed: int, size: float, corners: int) -> Any:
     return shapely.polygons(np.column_stack((np.cos(angles) * reach, np.sin(angles) * reach)) + middle)
 
 
-def _write_geojson(path: Path, rows: list[tuple[Any, dict[str, Any]]]) -> None:
+def write_geojson(path: Path, rows: list[tuple[Any, dict[str, Any]]]) -> None:
     features = [
         {"type": "Feature", "properties": values, "geometry": json.loads(shapely.to_geojson(shape))}
         for shape, values in rows

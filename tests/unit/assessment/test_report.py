@@ -75,3 +75,15 @@ def test_many_sites_in_a_corner_get_a_map_of_their_own() -> None:
 
 def test_a_few_sites_have_one_map() -> None:
     assert densest(Frame(0, 0, 1), np.zeros((10, 2))) is None
+
+
+def test_a_map_of_thousands_of_sites_has_links_but_no_numbers() -> None:
+    """To find room for numbers takes time with the square of their count."""
+    shapes = [
+        box(100 * (k % 50), 100 * (k // 50), 100 * (k % 50) + 40, 100 * (k // 50) + 40) for k in range(501)
+    ]
+    batch, world = sites(*shapes), WORLD.bundle()
+    html = draw(compute(JobSpec("nutrient", editions.load()), batch, world), batch, world)
+    assert len(re.findall('id="map-', html)) == 501
+    assert 'class="number"' not in html
+    assert html.count("<svg") == 1

@@ -37,11 +37,11 @@ def test_well() -> None:
         ({"heartbeat": NOW - 125.25}, "heartbeat_stale (125.2s > 120.0s)"),
         ({"heartbeat": 0.0}, "heartbeat_stale (infs > 120.0s)"),
         ({"status": ERROR, "heartbeat": NOW - 130}, "status=-1, heartbeat_stale (130.0s > 120.0s)"),
-        # a long task: past its own time, or silent inside of it
+        # a long task: past its own time, and silent for longer than both limits
         ({"task_start": NOW - 68, "expected_duration": 45.0}, "task_overtime (68.0s > 67.5s)"),
         (
-            {"task_start": NOW - 125, "expected_duration": 600.0, "heartbeat": NOW - 121},
-            "heartbeat_stale (121.0s > 120.0s)",
+            {"task_start": NOW - 130, "expected_duration": 45.0, "heartbeat": NOW - 121},
+            "heartbeat_stale (121.0s > 120.0s), task_overtime (130.0s > 67.5s)",
         ),
     ],
 )
@@ -53,6 +53,18 @@ def test_unavailable(fields: dict[str, Any], reason: str) -> None:
 
 def test_a_long_task_within_its_time_is_well() -> None:
     assert asked(task_start=NOW - 67, expected_duration=45.0)[0] == 200
+
+
+def test_an_estimate_lengthens_the_silence_that_is_allowed() -> None:
+    """As long as the estimate with its buffer: 900 s of 600; never less than HEARTBEAT_TIMEOUT."""
+    silent: dict[str, Any] = {"task_start": NOW - 899, "expected_duration": 600.0, "heartbeat": NOW - 898}
+    assert asked(**silent)[0] == 200
+    status, body, _state = asked(**{**silent, "task_start": NOW - 902, "heartbeat": NOW - 901})
+    assert (status, body["reason"]) == (
+        503,
+        "heartbeat_stale (901.0s > 900.0s), task_overtime (902.0s > 900.0s)",
+    )
+    assert asked(task_start=NOW - 40, expected_duration=31.0, heartbeat=NOW - 40)[0] == 200
 
 
 def test_only_an_error_that_was_answered_counts_as_seen() -> None:
