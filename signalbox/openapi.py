@@ -187,6 +187,8 @@ def _success(endpoint: Endpoint) -> dict[str, Any]:
         kinds = ["*/*"] if endpoint.name in RANGED else [endpoint.media]
         if endpoint.name in ("results", "result"):
             kinds = ["application/json", "application/geo+json", "multipart/related"]
+        if endpoint.name == "api":
+            kinds.append("text/html")
         return {"description": endpoint.about, "content": {kind: {} for kind in kinds}}
     schema = {"schema": {"$ref": REFERENCE.format(model=endpoint.record.__name__)}}
     page = {"text/html": {"schema": {"type": "string"}}} if endpoint.template is not None else {}

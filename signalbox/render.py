@@ -30,13 +30,13 @@ def as_json(
     return Response(content, status, headers, kind)
 
 
-def as_page(call: Call, template: str, record: BaseModel, parts: dict[str, Any], status: int) -> Response:
+def as_page(call: Call, template: str, record: Any, parts: dict[str, Any], status: int) -> Response:
     """The template of that name, given the record."""
     text = environment().get_template(f"{template}.html").render(**context(call, record, parts))
     return Response(text, status, call.headers, "text/html; charset=utf-8")
 
 
-def context(call: Call, record: BaseModel, parts: dict[str, Any]) -> dict[str, Any]:
+def context(call: Call, record: Any, parts: dict[str, Any]) -> dict[str, Any]:
     """What a template is given."""
     path = call.request.url.path.removeprefix(call.site.base_path)
     query = call.request.url.query

@@ -4,9 +4,11 @@ from starlette.responses import JSONResponse, Response
 
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, get
+from signalbox.negotiate import wants_html
 from signalbox.openapi import document
 from signalbox.records.conformance import Conformance
 from signalbox.records.landing import Landing
+from signalbox.render import as_page
 
 RELATION = "http://www.opengis.net/def/rel/ogc/1.0/"
 OPENAPI = "application/vnd.oai.openapi+json;version=3.0"
@@ -42,6 +44,8 @@ async def conformance(call: Call) -> Conformance:
 
 @get("/api", media=OPENAPI)
 async def api(call: Call) -> Response:
-    """This document."""
+    """This document; with f=html or Accept: text/html a page that lists its routes."""
+    if wants_html(call.request):
+        return as_page(call, "api", document(), {}, 200)
     served = {**document(), "servers": [{"url": call.href("")}]}
     return JSONResponse(served, media_type=OPENAPI)

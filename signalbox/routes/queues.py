@@ -10,7 +10,7 @@ from signalbox.records.operations import Pause, Queue, QueueList, QueueState
 from switchyard.ledger.queries import query as named
 
 
-@get("/queues", Role.READER, template="queues", parts=("workers",))
+@get("/queues", Role.READER, template="queues", parts=("workers", "lanes"))
 async def queues(call: Call) -> QueueList:
     """What has not ended, by action name."""
     rows = await call.rows(named("look", "queue"))

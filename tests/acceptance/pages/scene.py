@@ -157,7 +157,21 @@ def _hostile(scene: Scene, store: Store) -> None:
     scene.database.execute("select switchyard.pause(%s, %s, %s)", HOSTILE, HOSTILE, HOSTILE)
 
 
+def _lanes(database: Database) -> None:
+    """Two customers of an action name with limits, one of them held back."""
+    flow = {"flow": "deliver", "action_name": "deliver", "lane_in_flight": 2, "lane_rate": 5}
+    database.execute("select switchyard.announce_flows(%s)", json.dumps([flow]))
+    for lane in ("north", HOSTILE):
+        database.execute("select switchyard.submit('deliver', lane => %s)", lane)
+        database.execute(
+            "insert into switchyard.lane (flow, lane, seq, state, vtime, in_flight, since, factor)"
+            " values ('deliver', %s, 1, 'full', 0, 2, now() - interval '5 minutes', 0.25)",
+            lane,
+        )
+
+
 def _fleet(database: Database) -> None:
+    _lanes(database)
     database.execute("select switchyard.pause('stac', 'ops', 'the catalogue is being migrated')")
     database.execute("insert into switchyard.route values ('nutrient', 'shell'), (%s, %s)", HOSTILE, HOSTILE)
     database.execute(

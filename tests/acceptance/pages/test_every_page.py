@@ -23,6 +23,7 @@ PAGES = {
     "login": "/login",
     "process": "/processes/nutrient",
     "conformance": "/conformance",
+    "api": "/api",
     "queues": "/queues",
     "workers": "/workers",
     "inbox": "/inbox",

@@ -1,0 +1,17 @@
+"""Lanes: whose work is open, and what holds it back."""
+
+from signalbox.access.roles import Role
+from signalbox.endpoint import Call, get
+from signalbox.records.lanes import Lane, LaneList
+from switchyard.ledger.queries import query as named
+
+MOST = 500
+
+
+@get("/lanes", Role.READER)
+async def lanes(call: Call) -> LaneList:
+    """The lanes of action names with limits that have anything open."""
+    values = {"name": None, "all": False, "limit": MOST + 1}
+    rows = await call.rows(named("look", "lanes"), values)
+    found = [Lane(**{key: row[key] for key in Lane.model_fields}) for row in rows[:MOST]]
+    return LaneList(lanes=found, more=len(rows) > MOST)
