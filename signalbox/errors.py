@@ -17,6 +17,7 @@ BY_STATE = {
     "55000": 409,  # object_not_in_prerequisite_state
     "23505": 409,  # unique_violation: an idempotency key that was used for something else
 }
+READ_ONLY = "25006"
 LATER = {"Retry-After": "5"}
 
 
@@ -48,6 +49,8 @@ def _of_database(error: psycopg.Error) -> HttpProblem:
     status = BY_STATE.get(error.sqlstate or "")
     if status == 403:
         return HttpProblem(403, "the database refuses this to your role")
+    if error.sqlstate == READ_ONLY:
+        return HttpProblem(503, "the database is read-only now: nothing can be changed", headers=LATER)
     if status is not None:
         return HttpProblem(status, str(ours))
     return _of_ours(ours)

@@ -2,7 +2,9 @@
 
 import socket
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from uuid import UUID
 
 import httpx
 import pytest
@@ -26,9 +28,11 @@ def get(url: str, path: str, **headers: str) -> int:
         return 0
 
 
+@pytest.mark.parametrize("away", [0, pytest.param(65, marks=pytest.mark.slow)])
 def test_a_restart_of_postgres_makes_requests_fail_for_a_while_only(
-    own_postgres: Server, tmp_path: Path
+    own_postgres: Server, tmp_path: Path, away: int
 ) -> None:
+    """Also where it takes longer than the pool goes on connecting by itself."""
     migrate.upgrade(own_postgres.url())
     port = free_port()
     settings = {"listen": {"port": port}, "access": {"anonymous": "reader"}, "health": {"port": None}}
@@ -42,6 +46,7 @@ def test_a_restart_of_postgres_makes_requests_fail_for_a_while_only(
         until(lambda: get(url, "/readyz") == 503, 30)
         assert get(url, "/jobs") == 503
         assert get(url, "/livez") == 200
+        time.sleep(away)
         own_postgres.start()
         until(lambda: get(url, "/jobs") == 200, 90)
         assert program.running()
@@ -105,16 +110,79 @@ def test_requests_that_are_not_http_affect_nobody_else(served: Served, request_:
     assert get(served.url, "/jobs", **served.headers) == 200
 
 
-def test_the_object_store_away_affects_results_only(served: Served) -> None:
-    body = {"inputs": {"scene": "a"}}
-    job = httpx.post(f"{served.url}/processes/nutrient/execution", json=body, headers=served.headers).json()[
-        "jobID"
-    ]
-    served.ledger.event(job, "SUCCESSFUL", 1)
-    (served.folder / "store").write_text("a file where the folder was")
-    answer = httpx.get(f"{served.url}/jobs/{job}/results", headers=served.headers)
-    assert answer.status_code in (200, 404, 503)
-    assert get(served.url, f"/jobs/{job}", **served.headers) == 200
+def test_the_object_store_away_affects_results_only(database: Database, tmp_path: Path) -> None:
+    port = free_port()
+    settings = {"listen": {"port": port}, "access": {"anonymous": "admin"}, "health": {"port": None}}
+    away = {
+        "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:9",
+        "AWS_ACCESS_KEY_ID": "x",
+        "AWS_SECRET_ACCESS_KEY": "x",
+    }
+    database.execute("insert into switchyard.route values ('plain', 'run', null) returning 1")
+    deployment = Deployment(database, tmp_path, {"store": "s3://nowhere/x", "signalbox": settings})
+    deployment.environ.update(away, AWS_REGION="eu-west-2")
+    url = f"http://127.0.0.1:{port}"
+    deployment.program("signalbox").start()
+    try:
+        until(lambda: get(url, "/readyz") == 200, 60)
+        job = httpx.post(f"{url}/processes/plain/execution", json={}).json()["jobID"]
+        deployment.ledger.event(UUID(job), "SUCCESSFUL", 1)
+        answer = httpx.get(f"{url}/jobs/{job}/results", timeout=60)
+        assert answer.status_code == 503, answer.text
+        assert answer.json()["detail"] == "the object store is not available now"
+        page = httpx.get(f"{url}/jobs/{job}", headers={"Accept": "text/html"}, timeout=60)
+        assert (page.status_code, "plain" in page.text) == (200, True)
+        assert get(url, "/jobs") == 200
+    finally:
+        deployment.close()
+
+
+def test_a_standby_still_answers_what_only_reads(own_postgres: Server, tmp_path: Path) -> None:
+    migrate.upgrade(own_postgres.url())
+    database, port = Database("postgres", own_postgres.url()), free_port()
+    settings = {"listen": {"port": port}, "access": {"anonymous": "admin"}, "health": {"port": None}}
+    database.execute("insert into switchyard.route values ('plain', 'run', null) returning 1")
+    deployment = Deployment(database, tmp_path, {"signalbox": settings})
+    url, signal = f"http://127.0.0.1:{port}", own_postgres.data / "standby.signal"
+    deployment.program("signalbox").start()
+
+    def submit() -> httpx.Response:
+        return httpx.post(f"{url}/processes/plain/execution", json={}, timeout=20)
+
+    try:
+        until(lambda: get(url, "/jobs") == 200, 60)
+        job = submit().json()["jobID"]
+        own_postgres.stop()
+        signal.touch()
+        own_postgres.start()
+        until(lambda: get(url, f"/jobs/{job}") == 200, 90)
+        refused = submit()
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+        assert refused.json()["detail"] == "the database is read-only now: nothing can be changed"
+        own_postgres.stop()
+        signal.unlink()
+        own_postgres.start()
+        until(lambda: get(url, "/jobs") == 200, 90)
+        until(lambda: submit().status_code == 201, 30)
+    finally:
+        deployment.close()
+
+
+def test_slow_bodies_hold_up_nobody_and_are_given_up(served: Served) -> None:
+    """Fifty clients that send a byte and stop; everybody else is answered meanwhile."""
+    head = b"POST /processes/nutrient/execution HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head += f"Authorization: Bearer {served.token}\r\nContent-Length: 1000\r\n\r\n{{".encode()
+    with ExitStack() as stack:
+        slow = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=60))
+            for _ in range(50)
+        ]
+        for each in slow:
+            each.sendall(head)
+        for _ in range(5):
+            assert get(served.url, "/jobs", **served.headers) == 200
+        assert b"408" in slow[0].recv(65536).partition(b"\r\n")[0]
+    assert served.database.execute("select count(*) from switchyard.action") == [(0,)]
 
 
 def test_a_token_made_by_the_command_works_until_it_is_revoked(served: Served) -> None:
