@@ -25,7 +25,8 @@ with past as materialized (
     || '70008' || lpad(to_hex(%(tag)s::integer), 3, '0') || lpad(to_hex(n), 12, '0'))::uuid as id
   from (select date_trunc('day', now()) - make_interval(days => %(day)s) as starts_at) as d, generate_series(1, %(count)s::bigint) as n
 ), actions as (
-  insert into switchyard.action (action_uuid, action_name) select id, 'noop' from past
+  insert into switchyard.action (action_uuid, action_name, action_type, workflow)
+  select id, 'noop', case when %(workflow)s::text is null then 'callback' else 'workflow' end, %(workflow)s from past
 ), events as (
   insert into switchyard.event (action_uuid, status, run, attempt, source) select id, 'SUCCESSFUL', 1, 1, 'conductor' from past
 )
@@ -40,12 +41,14 @@ def partitions(connection: psycopg.Connection[Any]) -> None:
     connection.execute(PARTITIONS, [DAYS])
 
 
-def threads(connection: psycopg.Connection[Any], wanted: int) -> None:
+def threads(connection: psycopg.Connection[Any], wanted: int, workflow: str | None = None) -> None:
     """So many more ended threads, each with its action and its event, spread over those days."""
     days = DAYS - 1
     connection.execute("set session_replication_role = replica")
     for number in range(days):
         many = wanted // days + (number < wanted % days)
         if many > 0:
-            connection.execute(THREADS, {"day": 2 + number, "count": many, "tag": next(_tags)})
+            connection.execute(
+                THREADS, {"day": 2 + number, "count": many, "tag": next(_tags), "workflow": workflow}
+            )
     connection.execute("set session_replication_role = origin")

@@ -3,8 +3,9 @@
 python -m benchmarks.signalbox [--submissions 2000] [--connections 8] [--watchers 1000] [--history 100000]
 
 Submissions: `select switchyard.submit(…)` and `POST …/execution` over the same number of connections, in turns.
-Pages: the median of 20 requests with 10,000 ended jobs, and with the whole history. Watchers: the processor time and
-the memory of signalbox while so many streams of `/queues` are open and something changes twice a second.
+Pages: medians of 20 requests with 10,000 ended jobs, and with the whole history, both in 36 partitions; "in the database"
+is the part of it that waits for statements. Watchers: the processor time and the memory of signalbox while so many streams
+of `/queues` are open and something changes twice a second.
 """
 
 import argparse
@@ -24,22 +25,15 @@ import psutil
 import psycopg
 import yaml
 
+from benchmarks.ledger import past
 from benchmarks.report import Figure, publish
 from benchmarks.server import fresh, server, settle_down
+from benchmarks.signalbox.timed import pages
 from switchyard.ledger.migrate import upgrade
 from tests.parts.ports import free_port
 
 BODY = {"inputs": {"scene": "S2A"}}
 FEW = 10_000
-FILL = """
-with made as (
-  insert into switchyard.action (action_name, action_type, workflow)
-  select 'run', 'workflow', 'w' from generate_series(1, %s) returning action_uuid)
-select array_agg(action_uuid) from made
-"""
-END = (
-    "insert into switchyard.event (action_uuid, status) select id, 'SUCCESSFUL' from unnest(%s::uuid[]) as id"
-)
 
 
 class Site:
@@ -127,55 +121,28 @@ async def submissions(site: Site, client: aiohttp.ClientSession, options: argpar
 
 
 def fill(url: str, count: int) -> None:
-    """So many more ended jobs."""
+    """So many more ended jobs in the partitions of the past."""
     with psycopg.connect(url, autocommit=True) as connection:
-        for _ in range(0, count, FEW):
-            row = connection.execute(FILL, [min(FEW, count)]).fetchone()
-            assert row is not None
-            connection.execute(END, [row[0]])
+        past.threads(connection, count, "w")
     settle_down(url)
 
 
-async def seconds(client: aiohttp.ClientSession, url: str) -> float:
-    """The median of 20 requests."""
-    took = []
-    for _ in range(22):
-        began = time.monotonic()
-        async with client.get(url, headers={"Accept": "text/html"}) as answer:
-            assert answer.status == 200, url
-            await answer.read()
-        took.append(time.monotonic() - began)
-    return statistics.median(took[2:])
-
-
-async def pages(site: Site, client: aiohttp.ClientSession) -> dict[str, float]:
-    """The time of each page."""
-    with psycopg.connect(site.database) as connection:
-        rows = connection.execute(
-            "select action_uuid from switchyard.action where workflow is not null order by action_uuid"
-        ).fetchall()
-    middle = rows[len(rows) // 2][0]
-    wanted = {
-        "newest jobs": "/jobs",
-        "middle jobs": f"/jobs?before={middle}",
-        "job": f"/jobs/{middle}",
-        "inbox": "/inbox",
-    }
-    return {name: await seconds(client, site.url + path) for name, path in wanted.items()}
-
-
-async def history(site: Site, client: aiohttp.ClientSession, options: argparse.Namespace) -> list[Figure]:
+async def history(site: Site, folder: Path, options: argparse.Namespace) -> list[Figure]:
     """Pages beside few and many ended jobs."""
+    with psycopg.connect(site.database, autocommit=True) as connection:
+        past.partitions(connection)
     fill(site.database, FEW)
-    few = await pages(site, client)
+    few = await pages(site.database, folder)
     fill(site.database, options.history - FEW)
-    many = await pages(site, client)
-    found = [
-        Figure(f"{name} with {options.history:,} jobs", 1000 * many[name], "ms", at_most=60) for name in many
-    ]
-    return found + [
-        Figure(f"{name}: beside {FEW:,} jobs", many[name] / few[name], "x", at_most=1.5) for name in many
-    ]
+    many = await pages(site.database, folder)
+    found = []
+    for name, (whole, inside) in many.items():
+        found += [
+            Figure(f"{name} with {options.history:,} jobs", 1000 * whole, "ms", at_most=60),
+            Figure(f"{name}: in the database", 1000 * inside, "ms", at_most=30),
+            Figure(f"{name}: beside {FEW:,} jobs", whole / few[name][0], "x", at_most=1.5),
+        ]
+    return found
 
 
 async def watchers(site: Site, options: argparse.Namespace) -> list[Figure]:
@@ -219,7 +186,7 @@ async def measure(options: argparse.Namespace, url: str, folder: Path) -> list[F
         async with aiohttp.ClientSession() as client:
             await site.ready(client)
             found = await submissions(site, client, options)
-            found += await history(site, client, options)
+            found += await history(site, folder, options)
             return found + await watchers(site, options)
     finally:
         site.close()

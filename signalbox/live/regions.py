@@ -40,7 +40,7 @@ async def read_regions(site: Site, page: Page) -> Regions:
         parts = await parts_of(endpoint, call, given)
     record = await begun.run() if isinstance(begun, Later) else begun
     template = environment().get_template(f"{endpoint.template}.html")
-    made = template.new_context(context(call, record, parts))  # type: ignore[arg-type]
+    made = template.new_context(context(call, record, parts))
     return {
         name.removeprefix(PREFIX): "".join(block(made))
         for name, block in template.blocks.items()

@@ -159,7 +159,7 @@ def _hostile(scene: Scene, store: Store) -> None:
 
 def _lanes(database: Database) -> None:
     """Two customers of an action name with limits, one of them held back."""
-    flow = {"flow": "deliver", "action_name": "deliver", "lane_in_flight": 2, "lane_rate": 5}
+    flow = {"flow": "deliver", "action_name": "deliver", "lane_in_flight": 2, "lane_rate": 5, "lane_burst": 5}
     database.execute("select switchyard.announce_flows(%s)", json.dumps([flow]))
     for lane in ("north", HOSTILE):
         database.execute("select switchyard.submit('deliver', lane => %s)", lane)

@@ -1,4 +1,4 @@
-"""Clients that nobody here wrote: OWSLib as it is, and schemathesis over the OpenAPI document."""
+"""Clients that nobody here wrote: OWSLib, Terradue's, and schemathesis over the OpenAPI document."""
 
 import json
 import subprocess
@@ -8,6 +8,8 @@ from uuid import UUID
 
 import httpx
 import pytest
+from ogc_api_processes_client.api_client_wrapper import ApiClientWrapper
+from ogc_api_processes_client.configuration import Configuration
 from owslib.ogcapi.processes import Processes
 
 from switchyard.places import Places
@@ -69,6 +71,28 @@ def test_owslib_finds_processes_executes_one_and_reads_the_api(served: Served) -
     assert job["status"] == "accepted"
     assert "/jobs" in client.api()["paths"]
     assert served.database.execute("select parameters from switchyard.action") == [({"scene": "S2A"},)]
+
+
+def test_terradues_client_executes_follows_and_dismisses_a_job(served: Served) -> None:
+    """As far as it works with any server: it reads the list of processes by models that the standard does not have."""
+    client = ApiClientWrapper(  # type: ignore[no-untyped-call]
+        configuration=Configuration(host=served.url),
+        header_name="Authorization",
+        header_value=f"Bearer {served.token}",
+    )
+    assert client.get_landing_page().title == "Switchyard"
+    assert any(each.endswith("/conf/core") for each in client.get_conformance_classes().conforms_to)
+    assert [each.id for each in client.get_processes().processes] == ["nutrient"]
+    assert client.get_process_description("nutrient").version == "1"
+    job = client.execute_simple(
+        "nutrient",
+        {"inputs": {"scene": "S2A"}},
+        _headers={**served.headers, "Content-Type": "application/json"},
+    )
+    assert client.get_status(job.job_id).status == "accepted"
+    assert [each.job_id for each in client.get_jobs().jobs] == [job.job_id]
+    assert client.dismiss(job.job_id).status == "dismissed"
+    assert served.database.execute("select status::text from switchyard.thread") == [("CANCELED",)]
 
 
 def test_our_client_follows_a_job_to_its_results(served: Served) -> None:
