@@ -265,6 +265,23 @@ end
 $$;
 comment on function switchyard.why_waiting is 'Why an action that nobody dispatches has not begun.';
 
+create or replace function switchyard.why_members(p_set uuid, out kind text, out sentence text, out facts jsonb)
+language plpgsql stable set search_path = switchyard, pg_temp as $$
+declare
+  c record;
+  t record;
+begin
+  select * into t from switchyard.tally_of(p_set);
+  select x.name, x.items, x.complete, x.paused_by, x.paused_because into c from switchyard.campaign x where x.action_uuid = p_set;
+  kind := 'members';
+  facts := jsonb_build_object('members', coalesce(c.items, t.added), 'open', t.open, 'ended', t.successful + t.unsuccessful);
+  sentence := format('It ends with the last of its %s members: %s are open and %s have ended', coalesce(c.items, t.added), t.open, t.successful + t.unsuccessful)
+    || case when c.paused_by is not null then format('; it was paused by %s: %s', c.paused_by, c.paused_because)
+      when not c.complete then '; its source has not been read to the end' else '' end;
+end
+$$;
+comment on function switchyard.why_members is 'Why a graph or a campaign has not ended.';
+
 create or replace function switchyard.why_begun(t switchyard.thread, workflow text, out kind text, out sentence text, out facts jsonb)
 language plpgsql stable set search_path = switchyard, pg_temp as $$
 declare
@@ -316,6 +333,8 @@ begin
     into r from (select) as one left join switchyard.worker w on w.worker_id = holder;
   elsif t.status in ('PENDING', 'BACKOFF') then
     select * into r from switchyard.why_waiting(t, y);
+  elsif exists (select from switchyard.sets s where s.action_uuid = t.action_uuid) then
+    select * into r from switchyard.why_members(t.action_uuid);
   else
     select * into r from switchyard.why_begun(t, workflow);
   end if;
@@ -325,7 +344,7 @@ begin
     delay := extract(epoch from y.due - clock_timestamp());
   end if;
   -- Nothing records how fast a single lane moves.
-  if r.kind not in ('paused', 'unserved', 'held', 'orphaned') and (r.facts -> 'more') is distinct from 'true' and r.facts -> 'flow' is null then
+  if r.kind not in ('paused', 'unserved', 'held', 'orphaned', 'members') and (r.facts -> 'more') is distinct from 'true' and r.facts -> 'flow' is null then
     select e.low + delay, e.high + delay into low, high
     from switchyard.estimated_seconds(t.action_name, workflow, elapsed, coalesce((r.facts ->> 'place')::integer, 0)) as e;
   end if;
