@@ -1,5 +1,6 @@
 """The inbox: what is over by itself leaves it, and nothing else does."""
 
+import psycopg
 import pytest
 
 from tests.integration.ledger.ledger import Ledger
@@ -43,3 +44,18 @@ def test_newuser_1_a_name_that_no_conductor_serves_is_shown_after_a_while(ledger
     assert inbox == [("unserved", "old", "2 actions wait, and no conductor serves this action name")]
     ledger.connection.execute("update switchyard.worker set lost_at = now()")
     assert len(ledger.connection.execute("select * from switchyard.unserved").fetchall()) == 3
+
+
+def test_dismissing_and_calling_back_are_about_one_action_alone(ledger: Ledger) -> None:
+    failed, other, still_open = (ledger.submit() for _ in range(3))
+    for uuid in (failed, other):
+        ledger.event(uuid, "FAILED")
+    dismiss = "select switchyard.dismiss_thread(%s, 'ann', 'known')"
+    again = "select switchyard.call_back(%s, 'ann', 'they lost it')"
+    execute = ledger.connection.execute
+    assert [execute(dismiss, [failed]).fetchall() for _ in range(2)] == [[(True,)], [(False,)]]
+    assert execute("select action_uuid from switchyard.thread where needs_review").fetchall() == [(other,)]
+    assert [execute(again, [failed]).fetchall() for _ in range(2)] == [[(True,)], [(False,)]]
+    assert execute("select action_uuid from switchyard.thread where callbacks_due").fetchall() == [(failed,)]
+    with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
+        execute(again, [still_open])
