@@ -133,18 +133,18 @@ async def test_hole_33_security_h6_parameters_beyond_a_limit_end_that_action_alo
 async def test_hole_33_an_action_that_the_server_cannot_send_ends_alone(yard: Yard) -> None:
     bad = insert(yard, "{}")
     good = yard.submit(20)
-    yard.database.execute("alter function switchyard.describe(uuid[]) rename to describe_before")
+    yard.database.execute("alter function switchyard.describe(uuid[], integer[]) rename to describe_before")
     yard.database.execute(
         """
-        create function switchyard.describe(p_uuids uuid[], out uuids uuid[], out workflows text[],
+        create function switchyard.describe(p_uuids uuid[], p_runs integer[], out uuids uuid[], out workflows text[],
           out callbacks text[], out parents text[], out parameters jsonb[], out correlations text[],
-          out created timestamptz[]) language plpgsql volatile security definer as $$
+          out created timestamptz[], out resumed uuid[]) language plpgsql volatile security definer as $$
         begin
           if exists (select from switchyard.action a where a.priority = 0 and a.action_uuid = any (p_uuids)) then
             raise exception 'array size exceeds the maximum allowed' using errcode = '54000';
           end if;
-          select * into uuids, workflows, callbacks, parents, parameters, correlations, created
-          from switchyard.describe_before(p_uuids);
+          select * into uuids, workflows, callbacks, parents, parameters, correlations, created, resumed
+          from switchyard.describe_before(p_uuids, p_runs);
         end $$
         """
     )
