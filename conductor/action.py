@@ -44,6 +44,7 @@ class ClaimedAction:
     task: asyncio.Task[None] | None = None
     draft: Draft | None = None
     decision: Decision | None = None
+    refused: int = 0  # earlier dispatches of the run that spent no attempt; known at what may be the last one
     lane: str | None = None  # for the breaker; None where its name has no lanes and limits
 
     @property

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 
 from conductor.action import ClaimedAction, Decision, State
 from conductor.claim.claim import Look, claim_described, claim_orphans, together, unlock
+from conductor.claim.refusals import discount
 from conductor.claim.fast_path import FastClaim
 from conductor.claim.in_parts import claim_in_parts
 from conductor.dispatch.group_commit import GroupCommit
@@ -75,6 +76,7 @@ class Pipeline:
         """Lock and start up to `wanted` actions that are due."""
         began = self._clock()
         actions, look = await self._claimed(self._served.claim_size.wanted(wanted))
+        await discount(self._session, actions, self._served.action.retry.attempts)
         self.table.add(actions)
         await self._start(actions, self._clock() - began)
         return look
@@ -123,10 +125,13 @@ class Pipeline:
 
     async def _named(self) -> tuple[ClaimedAction | None, Look]:
         try:
-            return await self.fast.answer()
+            action, look = await self.fast.answer()
         except Exception:
             self._served.claim_size.failed(1)
             raise
+        if action is not None:
+            await discount(self._session, [action], self._served.action.retry.attempts)
+        return action, look
 
     async def fail_orphans(self, wanted: int) -> int:
         """What a dead conductor was dispatching at most once is never sent again: a person decides."""
@@ -206,7 +211,8 @@ class Pipeline:
         served = self._served
         if not observed:
             served.observe(outcome, action.lane)
-        decision = decide(outcome, action.attempt, served.action.retry, at_most_once=served.at_most_once)
+        once, policy = served.at_most_once, served.action.retry
+        decision = decide(outcome, action.attempt, policy, at_most_once=once, refused=action.refused)
         self.table.decide(action, decision)
 
     # -- write, unlock -------------------------------------------------------------------------------------

@@ -13,10 +13,12 @@ MAY_HAVE_BEEN_SENT = "may have been sent, and is never sent twice (at_most_once)
 _CHANCE = random.Random()  # noqa: S311 - spreads retries over time, guards nothing
 
 
-def decide(outcome: Outcome, attempt: int, policy: Policy, *, at_most_once: bool = False) -> Decision:
-    """Every outcome becomes exactly one event, whatever is in it."""
+def decide(
+    outcome: Outcome, attempt: int, policy: Policy, *, at_most_once: bool = False, refused: int = 0
+) -> Decision:
+    """Every outcome becomes exactly one event, whatever is in it. `refused` dispatches before it do not count."""
     try:
-        return _decide(outcome, attempt, policy, at_most_once)
+        return _decide(outcome, attempt, policy, at_most_once, refused)
     except Exception as error:  # noqa: BLE001 - a handler's detail may be anything at all
         return unwritable(error)
 
@@ -28,7 +30,7 @@ def unwritable(error: Exception) -> Decision:
     )
 
 
-def _decide(outcome: Outcome, attempt: int, policy: Policy, at_most_once: bool) -> Decision:
+def _decide(outcome: Outcome, attempt: int, policy: Policy, at_most_once: bool, refused: int) -> Decision:
     detail = clean.detail(outcome.detail)
     match outcome:
         case Success():
@@ -42,12 +44,13 @@ def _decide(outcome: Outcome, attempt: int, policy: Policy, at_most_once: bool) 
         case Retry() if at_most_once and outcome.sent:
             return Decision("FAILED", clean.text(MAY_HAVE_BEEN_SENT + outcome.error), detail=detail)
         case Retry():
-            return _again(outcome, attempt, policy, detail)
+            return _again(outcome, attempt, policy, refused)
     raise TypeError(f"a handler returned {type(outcome).__name__}, which is not an outcome")
 
 
-def _again(outcome: Retry, attempt: int, policy: Policy, detail: str | None) -> Decision:
-    match after(policy, attempt, outcome, chance=_CHANCE):
+def _again(outcome: Retry, attempt: int, policy: Policy, refused: int) -> Decision:
+    detail = clean.detail({**outcome.detail, "refused": True} if outcome.refused else outcome.detail)
+    match after(policy, attempt, outcome, chance=_CHANCE, refused=refused):
         case Again(seconds):
             return Decision("BACKOFF", clean.text(outcome.error), round(seconds, 3), detail)
         case Exhausted():

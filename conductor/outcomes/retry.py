@@ -26,13 +26,17 @@ def is_last(policy: Policy, attempt: int) -> bool:
     return attempt >= policy.attempts
 
 
-def after(policy: Policy, attempt: int, outcome: Retry, *, chance: random.Random) -> Again | Exhausted:
+def after(
+    policy: Policy, attempt: int, outcome: Retry, *, chance: random.Random, refused: int = 0
+) -> Again | Exhausted:
     """What follows a Retry: a drawn wait, or what the other side asked for, or the end of patience.
+
+    A refusal spends no attempt, and neither did the `refused` ones before it; the wait grows with them all the same.
 
     A requested wait is respected and jittered upwards by the base, so that all who got the same do not return
     together; the cap does not cut it, for coming back sooner would only spend the next attempt.
     """
-    if is_last(policy, attempt):
+    if is_last(policy, attempt - refused) and not outcome.refused:
         return Exhausted()
     if outcome.delay is not None:
         asked = min(max(outcome.delay, 0.0), LONGEST_ASKED)

@@ -47,7 +47,9 @@ class WorkflowSubmission:
             return await self.refused(error)
         return self._handed_over()
 
-    async def in_doubt(self, error: str, delay: float | None = None, status: int | None = None) -> Outcome:
+    async def in_doubt(
+        self, error: str, delay: float | None = None, status: int | None = None, *, refused: bool = False
+    ) -> Outcome:
         """Look by name before any outcome."""
         detail = {} if status is None else {"status": status}
         try:
@@ -56,13 +58,13 @@ class WorkflowSubmission:
             if self._work.last_attempt:
                 return self._handed_over(unconfirmed=f"{error}; then {failure}")
             return Retry(f"{error}; whether it is there is not known: {failure}", delay, detail=detail)
-        return self._found(found) or Retry(error, delay, detail=detail)
+        return self._found(found) or Retry(error, delay, refused=refused, detail=detail)
 
     async def refused(self, error: RefusedError) -> Outcome:
         """An answer: most of them are certain."""
         detail = {"status": error.status}
         if error.temporary or error.status == 409 or error.quota:
-            return await self.in_doubt(str(error), error.retry_after, error.status)
+            return await self.in_doubt(str(error), error.retry_after, error.status, refused=error.quota)
         if error.status in (401, 403):
             if "being terminated" in error.message:
                 return Failed(f'the namespace "{self._namespace}" is being deleted: {error.message}', detail)

@@ -52,6 +52,11 @@ select coalesce(array_agg(y.action_uuid), '{}')
 from unnest(%(uuids)s::uuid[], %(runs)s::integer[], %(attempts)s::integer[]) as r (action_uuid, run, attempt)
 join switchyard.yard y using (action_uuid, run, attempt) where y.status = 'RUNNING';
 
+-- refusals: how many dispatches of each of these runs the other side refused for lack of room
+select e.action_uuid, count(*)::integer
+from unnest(%(uuids)s::uuid[], %(runs)s::integer[]) as r (action_uuid, run) join switchyard.event e using (action_uuid, run)
+where e.status = 'BACKOFF' and e.detail @> '{"refused": true}' group by e.action_uuid;
+
 -- free_rows: those whose rows nobody else holds now, found without waiting; what is gone is held by nobody
 select array(select f from switchyard.lock_free_threads(%(uuids)s) as f) || array(
   select u from unnest(%(uuids)s::uuid[]) as u

@@ -85,6 +85,7 @@ async def test_a_full_quota_is_retried_but_what_is_there_is_found(
     assert isinstance(refused, Retry)
     assert "exceeded quota" in refused.error
     assert refused.detail["status"] == 403
+    assert refused.refused, "it spends no attempt"
 
 
 @pytest.mark.parametrize("scope", [False, True])

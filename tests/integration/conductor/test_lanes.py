@@ -133,3 +133,13 @@ async def test_the_breaker_of_a_lane_slows_that_lane_alone(yard: Yard) -> None:
     [(factor,)] = yard.database.execute("select factor from switchyard.lane where lane = 'bad'")
     [(untouched,)] = yard.database.execute("select factor from switchyard.lane where lane = 'good'")
     assert (factor < 0.5, untouched) == (True, 1)
+
+
+async def test_a_refusal_for_lack_of_room_spends_no_attempt(yard: Yard) -> None:
+    """Five refusals, then as many real failures as the policy allows."""
+    [uuid] = submit(yard, "A")
+    handler = Script(lambda work: Retry("exceeded quota", refused=True) if work.attempt <= 5 else Retry("no"))
+    yard.start(yard.served(handler, retry={"attempts": 3, "base": "1ms", "max": "1ms"}))
+    await eventually(lambda: yard.statuses() == {"RETRIES_EXHAUSTED": 1}, 60)
+    assert handler.seen[uuid] == 5 + 3
+    assert [work.last_attempt for work in handler.works] == [False] * 7 + [True]

@@ -32,6 +32,14 @@ def test_a_retry_backs_off_and_then_is_exhausted() -> None:
     assert last.retry_seconds is None
 
 
+def test_a_refusal_is_never_the_last_and_does_not_count_later() -> None:
+    policy = Policy(attempts=2)
+    refused = decide(Retry("quota", refused=True, detail={"status": 403}), 9, policy)
+    assert (refused.status, refused.detail) == ("BACKOFF", '{"status": 403, "refused": true}')
+    assert decide(Retry("no"), 10, policy, refused=9).status == "BACKOFF"
+    assert decide(Retry("no"), 11, policy, refused=9).status == "RETRIES_EXHAUSTED"
+
+
 def test_at_most_once_retries_only_what_was_not_sent() -> None:
     assert decide(Retry("refused", sent=False), 1, Policy(), at_most_once=True).status == "BACKOFF"
     sent = decide(Retry("no answer"), 1, Policy(), at_most_once=True)
