@@ -38,6 +38,7 @@ BENCHMARKS: list[tuple[str, str, str]] = [
     ("ledger.bell", "--seconds 5 --rounds 5", "--seconds 2 --rounds 1"),
     ("ledger.bulk", "--rounds 5", "--rounds 1 --actions 50000"),
     ("ledger.cost", "", "--actions 3000 --workflows 40"),
+    ("ledger.lanes", "--behind 1000000", "--actions 8000 --rounds 1 --behind 20000"),
     ("ledger.causes", "", "--failures 20000"),
     ("ledger.why", "", "--open 50000 --simulations 3"),
     ("assessment", "", "--parcels 200000 --no-gpkg"),

@@ -31,7 +31,7 @@ class Retry:
     """It did not work this time. `delay`: seconds that the other side asked for; else the policy decides.
 
     `sent`: something may have reached the other side. At-most-once retries only where nothing did.
-    `refused`: the other side had no room, a quota for example. Such a dispatch is not one of the policy's attempts.
+    `refused`: the other side had no room, a quota for example. That spends none of the policy's attempts.
     """
 
     error: str

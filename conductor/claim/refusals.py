@@ -1,7 +1,7 @@
-"""Dispatches that the other side refused for lack of room, a quota for example, spend none of the policy's attempts.
+"""Dispatches that the other side refused for lack of room, a quota for example, spend none of the attempts.
 
-They are dispatches all the same, and their events have numbers of their own. How many there were is asked only
-where the number would make this dispatch the last one.
+They are dispatches all the same, and their events have numbers of their own. They are counted only where the
+number would make this dispatch the last one.
 """
 
 from collections.abc import Sequence

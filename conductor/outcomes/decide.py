@@ -16,7 +16,7 @@ _CHANCE = random.Random()  # noqa: S311 - spreads retries over time, guards noth
 def decide(
     outcome: Outcome, attempt: int, policy: Policy, *, at_most_once: bool = False, refused: int = 0
 ) -> Decision:
-    """Every outcome becomes exactly one event, whatever is in it. `refused` dispatches before it do not count."""
+    """Every outcome becomes exactly one event, whatever is in it. `refused` earlier ones do not count."""
     try:
         return _decide(outcome, attempt, policy, at_most_once, refused)
     except Exception as error:  # noqa: BLE001 - a handler's detail may be anything at all

@@ -31,7 +31,7 @@ def after(
 ) -> Again | Exhausted:
     """What follows a Retry: a drawn wait, or what the other side asked for, or the end of patience.
 
-    A refusal spends no attempt, and neither did the `refused` ones before it; the wait grows with them all the same.
+    A refusal spends no attempt, and neither did the `refused` ones before it; the wait grows with them.
 
     A requested wait is respected and jittered upwards by the base, so that all who got the same do not return
     together; the cap does not cut it, for coming back sooner would only spend the next attempt.

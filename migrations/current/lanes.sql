@@ -69,7 +69,7 @@ begin
   select p_flow.flow, d.lane, p_state.seq + 1, p_state.vnow + 1e-6 * row_number() over (), p_flow.lane_burst, clock_timestamp(),
     coalesce((p_flow.weights ->> d.lane)::double precision, 1)
   from (select distinct a.lane from unnest(p_lanes) as a (lane)) as d
-  where not exists (select from switchyard.lane l where l.flow = p_flow.flow and l.lane = d.lane);
+  where (select x.seq from switchyard.lane x where (x.flow || '') = p_flow.flow and x.lane = d.lane limit 1) is null;
   update switchyard.lane l set seq = p_state.seq + 1,
     early = case when e.many then '{}' else l.early || e.early end,
     from_priority = case when e.many then -32768 else l.from_priority end,
@@ -82,7 +82,7 @@ begin
           from unnest(p_lanes, p_priorities, p_uuids) as a (lane, priority, id) group by a.lane) as g
     cross join lateral (
       select x.ctid as at, x.state, x.from_priority, x.from_uuid, x.early from switchyard.lane x
-      where x.flow = p_flow.flow and x.lane = g.lane order by x.seq desc limit 1) as n
+      where (x.flow || '') = p_flow.flow and x.lane = g.lane order by x.seq desc limit 1) as n
     cross join lateral (
       select coalesce(array_agg(distinct k.id), '{}') as early from unnest(g.priorities, g.ids) as k (priority, id)
       where (k.priority, k.id) <= (n.from_priority, n.from_uuid) and k.id <> all (n.early)) as b
@@ -114,7 +114,7 @@ begin
   update switchyard.lane l set seq = p_state.seq + 1, from_priority = -32768, from_uuid = '00000000-0000-0000-0000-000000000000', early = '{}'
   from (
     select n.at from unnest(names) as k (lane), lateral (
-      select x.ctid as at from switchyard.lane x where x.flow = p_flow.flow and x.lane = k.lane order by x.seq desc limit 1) as n offset 0) as e
+      select x.ctid as at from switchyard.lane x where (x.flow || '') = p_flow.flow and x.lane = k.lane order by x.seq desc limit 1) as n offset 0) as e
   where l.ctid = e.at;
 end
 $$;
@@ -128,7 +128,7 @@ language sql volatile as $$
   from (
     select n.at, g.less from (select a.lane, count(*)::integer as less from unnest(p_lanes) as a (lane) group by a.lane) as g
     cross join lateral (
-      select x.ctid as at from switchyard.lane x where x.flow = p_state.flow and x.lane = g.lane order by x.seq desc limit 1) as n
+      select x.ctid as at from switchyard.lane x where (x.flow || '') = p_state.flow and x.lane = g.lane order by x.seq desc limit 1) as n
     offset 0) as r
   where l.ctid = r.at
 $$;
@@ -140,7 +140,7 @@ returns void language sql volatile as $$
   from (
     select n.at, g.factor from unnest(p_lanes, p_factors) as g (lane, factor)
     cross join lateral (
-      select x.ctid as at from switchyard.lane x where x.flow = p_state.flow and x.lane = g.lane order by x.seq desc limit 1) as n
+      select x.ctid as at from switchyard.lane x where (x.flow || '') = p_state.flow and x.lane = g.lane order by x.seq desc limit 1) as n
     offset 0) as r
   where l.ctid = r.at
 $$;
@@ -201,6 +201,7 @@ set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off se
 #variable_conflict use_variable
 declare
   quantum constant integer := 8;
+  page_rows constant integer := 100; -- of empty lanes that a pass looks at beside what it takes
   grace constant interval := '1 s'; -- in which a conductor whose session ended cancels what it has sent
   f switchyard.flow;
   st switchyard.flow_state;
@@ -221,7 +222,7 @@ declare
   room integer; passes integer := 0; turns integer := greatest(quantum, p_limit / 16);
   c_lane text[]; c_seq bigint[]; c_take integer[]; c_vtime double precision[]; c_uuid uuid[]; c_lock bigint[]; c_priority smallint[];
   ok boolean[]; ok2 boolean[]; w_uuid uuid[]; w_run integer[]; w_attempt integer[]; w_lock bigint[]; w_lane text[];
-  got integer; same bigint; first_runs bigint; first_attempts bigint; same_runs bigint; same_attempts bigint; found_rows integer; v_min double precision; settled integer;
+  got integer; same bigint; first_runs bigint; first_attempts bigint; same_runs bigint; same_attempts bigint; found_rows integer; page_full boolean; v_min double precision; settled integer;
 begin
   uuids := '{}'; runs := '{}'; attempts := '{}'; lock_ids := '{}'; limited := true; held_back := false; lanes := '{}';
   begin
@@ -358,8 +359,10 @@ begin
       array_agg(c.attempt) filter (where c.action_uuid is not null), array_agg(c.lock_id) filter (where c.action_uuid is not null),
       array_agg(c.lane) filter (where c.action_uuid is not null), sum(c.run), sum(c.attempt)
     into c_lane, c_seq, c_take, c_vtime, c_uuid, c_lock, c_priority, w_uuid, w_run, w_attempt, w_lock, w_lane, first_runs, first_attempts
-    from (
-      select l.lane, l.seq, l.take, l.vtime, y.action_uuid, y.lock_id, y.priority, y.run, y.attempt
+    from (select p.* from (
+      -- A lane that turns out to be empty takes up no room: a claim of one would else look at one lane in each pass.
+      select l.lane, l.seq, l.take, l.vtime, y.action_uuid, y.lock_id, y.priority, y.run, y.attempt,
+        count(y.action_uuid) over (rows between unbounded preceding and current row) as nth
       from (
         select x.*, greatest(0, least(room, greatest(1, round(turns * x.weight)),
           greatest(one, floor(f.lane_in_flight * x.factor)) - x.in_flight,
@@ -379,13 +382,14 @@ begin
              and (z.priority, z.action_uuid) > (l.from_priority, l.from_uuid) and z.action_uuid <> all (l.early)
              and flying[width_bucket(z.action_uuid, flying)] is distinct from z.action_uuid
            order by z.priority, z.action_uuid limit l.take)) as u
-        order by u.priority, u.action_uuid limit l.take) as y on true
-      limit room) as c;
+        order by u.priority, u.action_uuid limit l.take) as y on true) as p
+      where p.nth <= room limit room + page_rows) as c;
     if c_lane is null then -- nothing is ready: no virtual time up to here will be used again
       st.vnow := greatest(st.vnow, st.vmax) + 1e-6;
       exit;
     end if;
     found_rows := cardinality(c_lane);
+    page_full := cardinality(w_uuid) = room or found_rows = room + page_rows;
     select array_agg(t.got), count(*) filter (where t.got) into ok, got
     from (
       select c.id is not null and switchyard.try_lock_unless_held(c.id, c.lock, held) as got from unnest(c_uuid, c_lock) as c (id, lock)
@@ -414,7 +418,7 @@ begin
         coalesce(array_agg(c.id) filter (where c.id is not null and not c.ok), '{}') as foreigners,
         coalesce(array_agg(c.id) filter (where c.id is not null), '{}') as ids,
         max(c.place) filter (where c.id is not null) as last, -- by its place: the sort under GROUP BY does not keep the order of the page
-        found_rows = room and bool_or(c.place = found_rows and c.id is not null) as cut
+        page_full and bool_or(c.place = found_rows and c.id is not null) as cut
       from unnest(c_lane, c_seq, c_take, c_uuid, ok, ok2) with ordinality as c (lane, seq, take, id, ok, ok2, place)
       group by c.lane, c.seq
     ), moved as (
@@ -428,7 +432,7 @@ begin
         next_at = case when n.state = 'waiting' then moment + case when n.pause then interval '500 ms'
           else make_interval(secs => (1 - n.tokens) / n.rate) end end
       from looked_at s
-      cross join lateral (select x.ctid as at, x.* from switchyard.lane x where x.flow = p_flow and x.lane = s.lane and x.seq = s.seq offset 0) as o
+      cross join lateral (select x.ctid as at, x.* from switchyard.lane x where (x.flow || '') = p_flow and x.lane = s.lane and x.seq = s.seq offset 0) as o
       cross join lateral (
         select f.lane_rate * o.factor as rate, s.candidates < s.take and not s.cut as ended,
           switchyard.refilled(o.tokens, o.refilled, moment, f.lane_rate * o.factor, f.lane_burst) - s.got as tokens,
@@ -462,10 +466,13 @@ begin
     st.in_flight := st.in_flight + got;
     st.tokens := st.tokens - got;
     exit when got = 0 and settled = 0 and strangers = '{}';
-    if found_rows < room + got then
+    if not page_full then
       turns := 4 * turns; -- every ready lane had its turn, and there is still room
     end if;
   end loop;
+  if passes = 100 and room > 0 then
+    next_due := moment; -- there may be more: look again at once
+  end if;
 
   update switchyard.flow_session s set seq = mine.seq + 1, ids = kept_ids, lanes = kept_lanes
   where s.flow = p_flow and s.session = number and s.seq = mine.seq and (s.ids <> '{}' or kept_ids <> '{}');
@@ -473,11 +480,13 @@ begin
     tokened = st.tokened, swept = st.swept, in_flight = st.in_flight, tokens = st.tokens, refilled = st.refilled
   where s.flow = p_flow and s.seq = (select x.seq from switchyard.flow_state x where x.flow = p_flow order by x.seq desc limit 1);
   limited := st.in_flight + docked > cardinality(kept_ids);
-  select nullif(least(next_due, min(l.next_at), case when st.tokens < 1 then moment + make_interval(secs => (1 - st.tokens) / f.rate) end), 'infinity'),
-    (count(*) > 0 and f.lane_running is null) or (st.tokens < 1 and exists (
+  select nullif(least(next_due, w.next_at, case when st.tokens < 1 then moment + make_interval(secs => (1 - st.tokens) / f.rate) end), 'infinity'),
+    (w.next_at is not null and f.lane_running is null) or (st.tokens < 1 and exists (
       select from switchyard.lane x where x.flow = p_flow and x.state = 'ready' and x.vtime >= st.vnow))
   into next_due, held_back
-  from switchyard.lane l where l.flow = p_flow and l.state = 'waiting' and l.next_at >= st.tokened;
+  from (select (
+    select l.next_at from switchyard.lane l where l.flow = p_flow and l.state = 'waiting' and l.next_at >= st.tokened
+    order by l.next_at limit 1) as next_at) as w;
 end
 $$;
 comment on function switchyard.lane_claim is 'Locks and returns up to p_limit actions of a flow, within its limits and in fair turns; p_held is all that the session still holds.';

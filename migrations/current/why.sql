@@ -159,7 +159,7 @@ declare
   named text := case when y.lane = '' then y.flow else format('lane %s of %s', y.lane, y.flow) end;
 begin
   select * into f from switchyard.flow x where x.flow = y.flow;
-  select * into l from switchyard.lane x where x.flow = y.flow and x.lane = y.lane order by x.seq desc limit 1;
+  select * into l from switchyard.lane x where (x.flow || '') = y.flow and x.lane = y.lane order by x.seq desc limit 1;
   select * into s from switchyard.flow_state x where x.flow = y.flow order by x.seq desc limit 1;
   if f.running is not null or f.lane_running is not null then
     select count(*), count(*) filter (where z.lane = y.lane) into docked, lane_docked from switchyard.yard z

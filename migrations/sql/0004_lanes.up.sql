@@ -93,6 +93,7 @@ comment on column switchyard.lane.since is 'Since when it has work that its limi
 comment on column switchyard.lane.factor is 'What the breaker leaves of its limits.';
 comment on column switchyard.lane.from_uuid is 'All that was ready up to (from_priority, from_uuid) was taken, except early.';
 comment on column switchyard.lane.early is 'What entered behind that.';
-create index lane_newest on switchyard.lane (flow, lane, seq desc);
+-- The expression keeps this index for looking up one lane: nothing else fits it, and that fits no other index.
+create index lane_newest on switchyard.lane ((flow || ''), lane, seq desc);
 create index lane_turn on switchyard.lane (flow, vtime, lane) where state = 'ready';
 create index lane_waiting on switchyard.lane (flow, next_at) where state = 'waiting';

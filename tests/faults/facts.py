@@ -36,6 +36,12 @@ UNNOTICED = """
     select kind, coalesce(action_name, ''), worker_id::text from switchyard.worker
     where ended_at is null and lost_at is null and beat_at < clock_timestamp() - interval '10 s'
 """
+# What limits count as in flight: all of it must be free once everything has ended.
+SLOTS = """
+    select format('lane %%s of %%s counts %%s in flight', lane, flow, in_flight) from switchyard.lane where in_flight <> 0
+    union all select format('%%s counts %%s in flight', flow, in_flight) from switchyard.flow_state where in_flight <> 0
+    union all select format('session %%s of %%s lists %%s', session, flow, cardinality(ids)) from switchyard.flow_session where ids <> '{}'
+"""
 LOST = "select worker_id::text from switchyard.worker where lost_at is not null"
 OPEN = """
     select (select count(*) from switchyard.yard) + (select count(*) from switchyard.thread where callbacks_due)
@@ -70,6 +76,7 @@ class Facts:
     actions: dict[UUID, Action]
     contradictions: list[str] = field(default_factory=list)
     locks: int = 0
+    slots: list[str] = field(default_factory=list)
     entries: list[tuple[str, str, str]] = field(default_factory=list)
     lost: set[str] = field(default_factory=set)
     unnoticed: list[str] = field(default_factory=list)
@@ -94,6 +101,7 @@ def gather(yard: Yard) -> Facts:
         actions,
         contradictions=[str(row) for row in database.execute("select * from switchyard.verify()")],
         locks=locks(yard),
+        slots=slots(yard),
         entries=[(kind, subject, error) for kind, subject, error in database.execute(ENTRIES)],
         lost=lost,
         unnoticed=unnoticed(yard),
@@ -112,13 +120,18 @@ def gather(yard: Yard) -> Facts:
 def settled(yard: Yard) -> bool:
     """Whether everything has come to its end, as far as can be told."""
     ((still_open,),) = yard.database.execute(OPEN)
-    troubles = (yard.absent, yard.left_over, lambda: unnoticed(yard))
+    troubles = (yard.absent, yard.left_over, lambda: unnoticed(yard), lambda: slots(yard))
     return still_open == 0 and locks(yard) == 0 and not any(trouble() for trouble in troubles)
 
 
 def locks(yard: Yard) -> int:
     ((count,),) = yard.database.execute(LOCKS)
     return int(count)
+
+
+def slots(yard: Yard) -> list[str]:
+    """Slots of limits that are not free."""
+    return [text for (text,) in yard.database.execute(SLOTS)]
 
 
 def unnoticed(yard: Yard) -> list[str]:

@@ -53,6 +53,11 @@ def webhooks(url: str) -> dict[str, Any]:
         "once": {**hook, "delivery": "at_most_once"},
         "hopeless": {**hook, "retry": {**PATIENT, "attempts": 3}},
         "frozen": {**hook, "retry": {"attempts": 2, "base": "100ms"}},
+        "laned": {
+            **hook,
+            "lane": "$.lane",
+            "limits": {"in_flight": 12, "per_lane": {"in_flight": 2, "rate": "50/s", "burst": 20}},
+        },
         "drill": {"type": "noop"},
     }
 
@@ -63,7 +68,7 @@ def local(spool: Path, starts: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     template = [sys.executable, "-S", process.__file__, str(starts)]
     shared = {"action": "run", "template": template, "retry": AGAIN, "timeout": "10m"}
     return {"run": action}, {
-        "work": {**shared, "callbacks": [DONE, TOLD, SORRY, ITEM]},
+        "work": {**shared, "callbacks": [DONE, TOLD, SORRY, ITEM], "limits": {"running": 10}},
         "first": {**shared, "callbacks": [DONE, NEXT]},
         "report": {**shared, "callbacks": [DONE]},
     }

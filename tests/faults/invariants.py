@@ -54,7 +54,7 @@ def delivered_as_promised(_: Submitted, facts: Facts) -> Iterator[Violation]:
         arrived, taken = facts.arrived[action.uuid], facts.taken[action.uuid]
         if action.name == "once" and arrived > 1:
             yield Violation("at most once", f"{_named(action)} arrived {arrived} times", action.uuid)
-        if action.name in ("often", "once") and action.status == "SUCCESSFUL" and not taken:
+        if action.name in ("often", "once", "laned") and action.status == "SUCCESSFUL" and not taken:
             yield Violation("at least once", f"{_named(action)} is SUCCESSFUL and was not taken", action.uuid)
 
 
@@ -75,9 +75,11 @@ def ledger_agrees(_: Submitted, facts: Facts) -> Iterator[Violation]:
 
 
 def nothing_left(_: Submitted, facts: Facts) -> Iterator[Violation]:
-    """No lock on a thread, no execution at its backend, no dead worker that counts as alive."""
+    """No lock on a thread, no slot of a limit, no execution at its backend, no dead worker that counts as alive."""
     if facts.locks:
         yield Violation("no lock left", f"{facts.locks} locks of threads are still held")
+    for slot in facts.slots:
+        yield Violation("no slot left", slot)
     for what in facts.left_over:
         yield Violation("nothing left", what)
     for worker in facts.unnoticed:

@@ -40,6 +40,10 @@ def hook(how: str) -> Callable[[random.Random, int], Parameters]:
     return lambda chance, n: {"how": how, "n": n}
 
 
+def laned(chance: random.Random, n: int) -> Parameters:
+    return {"how": "accept", "n": n, "lane": f"lane {n % 5}"}
+
+
 def steps(*codes: int, longest: float = 1.0) -> Callable[[random.Random, int], Parameters]:
     """A local process that ends with these codes in its first runs, and well in those after."""
 
@@ -58,6 +62,7 @@ WEBHOOKS = (
     Work("followed", 4, "often", hook("accept"), FINE, callbacks=(AFTER,)),
     Work("refused", 4, "often", hook("refuse"), {"FAILED": "answered 400"}),
     Work("hopeless", 2, "hopeless", hook("fail"), {"RETRIES_EXHAUSTED": UNANSWERED}),
+    Work("laned", 12, "laned", laned, FINE),
     Work("drill", 16, "drill", hook("accept"), FINE),
 )  # fmt: skip
 # What a process said last may not have fitted on the disk; how it ended is always there.

@@ -126,6 +126,21 @@ def test_lanes_that_are_full_do_not_delay_others_and_no_slot_is_idle(
     assert lanes == {"A": 4, "B": 2, "C": 4}
 
 
+def test_a_claim_of_one_finds_work_behind_lanes_that_have_become_empty(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    worker = workers[0]
+    announce(ledger.connection, lane_in_flight=1)
+    ledger.connection.execute(
+        "insert into switchyard.action (action_name, lane) select 'hook', 'lane ' || n from generate_series(1, 400) as n"
+    )
+    assert len(worker.claim(400)) == 400
+    worker.finish()
+    worker.claim(0)  # every lane has a free slot again, and nothing to do
+    fill(ledger.connection, 2, "B")
+    assert worker.claim(1) == ["B"]
+
+
 def test_a_rate_holds_back_and_says_when_to_look_again(ledger: Ledger, workers: list[Worker]) -> None:
     worker = workers[0]
     announce(ledger.connection, lane_rate=5, lane_burst=2)
