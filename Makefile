@@ -98,10 +98,11 @@ test-acceptance: setup ## the spawned commands, real signals
 	$(SIDE_BY_SIDE) -m 'not slow and not container' tests/acceptance
 test-cluster: setup ## real Kubernetes API server and Argo controller
 	$(SIDE_BY_SIDE) tests/cluster
-test-containers: setup ## the image, and the tests marked database on other servers: Postgres 17 in a container, Debian's 15
+test-containers: setup ## the image, and the tests marked database on other servers: Postgres 17 in a container, Debian's 15, a wheel's 16
 	$(PYTEST) -m container tests/acceptance
 	$(SIDE_BY_SIDE) -m database tests/integration --postgres=container
 	$(SIDE_BY_SIDE) -m database tests/integration --postgres=15
+	$(SIDE_BY_SIDE) -m database tests/integration/ledger --postgres=16
 # Where neither Java nor Go is there, moto is used for part of these tests: all of them pass on it.
 test-moto: setup ## the tests of SQS and S3 again, on moto
 	SWITCHYARD_TEST_SQS=moto SWITCHYARD_TEST_S3=moto $(SIDE_BY_SIDE) tests/integration/store/test_s3.py \

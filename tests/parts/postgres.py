@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import psutil
 import psycopg
 
-from tests.parts import guardian
-from tests.parts.need import need
+from tests.parts import guardian, pgserver
+from tests.parts.need import need, obtain
 from tests.parts.ports import free_port
 from tests.parts.process import Process
 from tests.waiting import until
@@ -155,6 +155,8 @@ def binaries(kind: str) -> Path:
         assert package is not None
         assert package.origin is not None
         return Path(package.origin).parent / "pginstall" / "bin"
+    if kind == pgserver.MAJOR:
+        return obtain(f"Postgres {kind}", pgserver.binaries)
     folder = Path("/usr/lib/postgresql") / kind / "bin"
     if not (folder / "initdb").exists():
         need(f"Postgres {kind}", f"there is no {folder}")

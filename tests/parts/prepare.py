@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Set
 from pathlib import Path
 
-from tests.parts import clock, elasticmq, stac
+from tests.parts import clock, elasticmq, pgserver, stac
 from tests.parts.cache import UnavailableError
 from tests.parts.golang import (
     ARGO,
@@ -34,6 +34,7 @@ BUILDERS: dict[str, tuple[Builder, ...]] = {
     "rendered": (HELM.binary, KUSTOMIZE.binary),
     "operators": (KEDA.files, PROMETHEUS_OPERATOR.files),
     "image": (wheels,),
+    "postgres": (pgserver.binaries,),
     "stac": (stac.environment,),
     "fault_yard": (elasticmq.jars, ETCD.binary, KUBE_APISERVER.binary, ARGO.binary, clock.library),
 }
