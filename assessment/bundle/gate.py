@@ -9,7 +9,6 @@ from assessment.arrays import Bools, Floats
 from assessment.bundle.layer import Layer
 from assessment.bundle.lookups import CONCENTRATIONS, code_of, number_of, text_of
 from assessment.bundle.manifest import Finding, Manifest
-from assessment.bundle.text import Text
 
 RANGES = {
     "lu_curr_n_coeff": 50.0,
@@ -44,10 +43,9 @@ def _count(rows: Bools) -> str:
 
 
 def _named(parcels: Layer, rows: Bools, values: Floats) -> str:
+    """The first of them by its row in the source."""
     row = int(np.flatnonzero(rows)[0])
-    names = parcels.columns.get("crome_id")
-    name = names.at(row) if isinstance(names, Text) else None
-    return f"{name or f'row {int(parcels.source_row[row]) + 1}'}: {values[row]:g}"
+    return f"row {int(parcels.source_row[row]) + 1}: {values[row]:g}"
 
 
 def shrunk(layers: Mapping[str, int], previous: Manifest | None) -> Iterator[Finding]:

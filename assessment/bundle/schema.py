@@ -9,7 +9,6 @@ Kind = Literal["text", "code", "number"]
 
 LAYERS: Mapping[str, Mapping[str, Kind]] = {
     "coefficient_layer": {
-        "crome_id": "text",
         "lu_curr_n_coeff": "number",
         "lu_curr_p_coeff": "number",
         "n_resi_coeff": "number",
@@ -28,9 +27,6 @@ ON_GRID = {"gcn_risk_zones", "gcn_ponds"}
 
 DBASE = 10
 """Letters of a name that a shapefile keeps."""
-
-OPTIONAL = {"crome_id"}
-"""Columns that no calculation reads."""
 
 TABLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "WwTw_lookup": {
@@ -68,7 +64,7 @@ def layer_columns(layer: str, available: Iterable[str]) -> dict[str, str]:
     """Our column -> the source's, for all that the layer needs."""
     names = list(available)
     found = {column: find_column(column, names, (column[:DBASE],)) for column in LAYERS[layer]}
-    missing = [column for column, source in found.items() if source is None and column not in OPTIONAL]
+    missing = [column for column, source in found.items() if source is None]
     if missing:
         raise BadInput(
             f"{layer}: the attribute {', '.join(missing)} is missing; there are {', '.join(names)}"
