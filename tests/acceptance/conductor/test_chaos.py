@@ -60,13 +60,19 @@ def rows(database: Database, statement: Any) -> list[tuple[Any, ...]]:
     return until(tried, 60)[0]
 
 
+def replace_ended(deployment: Deployment, settings: dict[str, Any]) -> None:
+    """As a platform does, also for one that ended because it was started while the server was away."""
+    for _ in range(PROCESSES - sum(member.running() for member in deployment.programs)):
+        deployment.add_conductor(settings)
+
+
 def strike(
     deployment: Deployment, server: Server, chance: random.Random, settings: dict[str, Any], blow: int
 ) -> None:
     """A process dies and is replaced; now and then backends end, and once the server restarts."""
-    victim = chance.choice([member for member in deployment.programs if member.running()])
-    victim.kill()
-    deployment.add_conductor(settings)
+    replace_ended(deployment, settings)
+    chance.choice([member for member in deployment.programs if member.running()]).kill()
+    replace_ended(deployment, settings)
     if blow % 3 == 1:
         rows(
             deployment.database,
@@ -96,6 +102,7 @@ def test_every_action_ends_once_whatever_dies(own_postgres: Server, tmp_path: Pa
             strike(deployment, own_postgres, chance, settings, blow)
             blow += 1
             time.sleep(1)  # not a wait for anything: the pace of the blows
+        replace_ended(deployment, settings)
         until(lambda: rows(database, "select count(*) from switchyard.yard") == [(0,)], 300)
         for member in deployment.programs:
             if member.running():

@@ -15,7 +15,7 @@ import pytest
 
 from switchyard.ledger import migrate
 from tests.acceptance.conductor.lanes import Lanes, lanes
-from tests.acceptance.conductor.test_chaos import rows, strike
+from tests.acceptance.conductor.test_chaos import PROCESSES, replace_ended, rows, strike
 from tests.deployment.deployment import Deployment
 from tests.parts.database import Database
 from tests.parts.postgres import Server
@@ -23,7 +23,6 @@ from tests.waiting import until
 
 SECONDS = float(os.environ.get("SWITCHYARD_CHAOS_SECONDS", "8"))
 LANES = int(os.environ.get("SWITCHYARD_CHAOS_LANES", "30"))
-PROCESSES = 3
 NAME_LIMIT, LANE_LIMIT, RATE, BURST = 25, 3, 10, 5
 LATE = 1.5  # seconds from a token, in the database, to the request's arrival here, on a busy machine
 SUBMIT = """insert into switchyard.action (action_name, parameters)
@@ -67,6 +66,7 @@ def test_no_limit_is_exceeded_and_no_slot_is_lost_whatever_dies(own_postgres: Se
             strike(deployment, own_postgres, chance, settings, blow)
             blow += 1
             time.sleep(1)  # not a wait for anything: the pace of the blows
+        replace_ended(deployment, settings)
         until(lambda: rows(database, "select count(*) from switchyard.yard") == [(0,)], 300)
         until(lambda: rows(database, "select sum(in_flight) from switchyard.lane") == [(0,)], 30)
         assert rows(database, "select * from switchyard.verify()") == []
