@@ -236,9 +236,6 @@ end
 $$;
 comment on function switchyard.claim is 'Locks and returns up to p_limit processable actions of that name; tells whether others hold some, and when the next is due.';
 
--- The action that a bell named. What is known beforehand is locked first and looked at once, in a new statement, so with
--- a snapshot that has whatever a peer did to it while it held the lock. The caller must not hold it already. Without an id
--- it locks nothing. Generic, like the next one: planned anew for the one partition, it would take twice as long as it does.
 create or replace function switchyard.resumes(p_uuid uuid, p_run integer) returns boolean
 language sql stable as $$
   select exists (
@@ -247,6 +244,9 @@ language sql stable as $$
 $$;
 comment on function switchyard.resumes is 'Whether that run was asked to continue where the one before it failed.';
 
+-- The action that a bell named. What is known beforehand is locked first and looked at once, in a new statement, so with
+-- a snapshot that has whatever a peer did to it while it held the lock. The caller must not hold it already. Without an id
+-- it locks nothing. Generic, like the next one: planned anew for the one partition, it would take twice as long as it does.
 create or replace function switchyard.claim_one(
   p_action_name text, p_uuid uuid, out skipped boolean, out lock_id bigint, out run integer, out attempt integer,
   out workflow text, out callback text, out parent_uuid uuid, out parameters jsonb, out correlation_id text,

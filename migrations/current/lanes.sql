@@ -2,7 +2,7 @@
 --
 -- One claim of a flow at a time (an advisory lock until the end of the statement, milliseconds). Nothing is counted that
 -- could leak: a session's row lists what it has in flight, and every claim replaces it by what the session says it still
--- holds and what it gets now. A session that died has no locks: its row is deleted a second later. A lane's in_flight is the sum over these
+-- holds and what it gets now. A session that died has no locks: its row is deleted four seconds later. A lane's in_flight is the sum over these
 -- rows, changed in the same transaction.
 
 create or replace function switchyard.lane_at(p_parameters jsonb, p_path jsonpath) returns text
@@ -202,7 +202,7 @@ set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off se
 declare
   quantum constant integer := 8;
   page_rows constant integer := 100; -- of empty lanes that a pass looks at beside what it takes
-  grace constant interval := '1 s'; -- in which a conductor whose session ended cancels what it has sent
+  grace constant interval := '4 s'; -- within which a conductor notices that its session ended, and cancels what it has sent
   f switchyard.flow;
   st switchyard.flow_state;
   mine switchyard.flow_session;
