@@ -48,6 +48,8 @@ class StacHandler(DeliveringHandler):
         elif _status(exchange) == _BROKEN:
             # pgstac answers a create in a collection that does not exist like that: no retry would help.
             looked = await self._send(look)
+            if _status(looked) is None:  # a server that failed may close the connection that was reused
+                looked = await self._send(look)
             exchange = looked if _status(looked) == _GONE else exchange
         return self._drafted(work, exchange, _judged(exchange))
 

@@ -48,7 +48,7 @@ def test_jobs_of_every_form_are_assessed(station: Station, region: Path) -> None
     assert whole["summary"]["sites_submitted"] == len(sites["features"])
     assert output(station, station.end(newts))["assessment"] == "gcn"
     files = {file["name"] for file in output(station, station.end(pointed))["files"]}
-    assert files == {"nutrient.geojson", "report.html"}
+    assert files == {"nutrient.geojson", "out_of_scope.geojson", "report.html"}
     for bad in (traversing, path):
         end = station.end(bad)
         assert (end["status"], end["fatal"]) == ("FAILED", True)

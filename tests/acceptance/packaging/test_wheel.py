@@ -26,6 +26,8 @@ import importlib, pkgutil
 for name in ("switchyard", "conductor", "caboose", "assessment", "signalbox"):
     package = importlib.import_module(name)
     for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+        if module.name == "assessment.frames":
+            continue  # for notebooks: needs geopandas, of the extra `notebook`, which is not in `all`
         if not module.name.endswith(("__main__", "testing.plugin")) and ".migrations" not in module.name:
             importlib.import_module(module.name)
 """
