@@ -4,14 +4,7 @@ select set_config('role', %(role)s, true), set_config('switchyard.caller', %(cal
 -- use_token: name and role of the valid token with a hash
 select name, role from switchyard.use_token(%(hash)s);
 
--- jobs: the newest jobs within bounds that match the filters, of as many as the window has
-select j.* from (
-  select a.action_uuid from switchyard.visible_action a
-  where a.workflow is not null and a.action_uuid > %(after)s::uuid and a.action_uuid < %(before)s::uuid
-  order by a.action_uuid desc limit %(window)s) as recent
-cross join lateral (select * from switchyard.job j where j.job_id = recent.action_uuid offset 0) as j
-where (%(processes)s::text[] is null or j.process_id = any(%(processes)s))
-  and (%(statuses)s::text[] is null or j.job_status = any(%(statuses)s))
+-- matching: the filters that the next two queries share
   and (%(error)s::text is null or position(lower(%(error)s) in lower(j.error)) > 0)
   and (%(lane)s::text is null or j.lane = %(lane)s)
   and (%(tag)s::text is null or %(tag)s = any(j.tags))
@@ -23,6 +16,16 @@ where (%(processes)s::text[] is null or j.process_id = any(%(processes)s))
     or coalesce(j.ended_at, now()) - j.started_at >= make_interval(secs => %(min_duration)s))
   and (%(max_duration)s::float is null
     or coalesce(j.ended_at, now()) - j.started_at <= make_interval(secs => %(max_duration)s))
+
+-- jobs: the newest jobs within bounds that match the filters, of as many as the window has
+select j.* from (
+  select a.action_uuid from switchyard.visible_action a
+  where a.workflow is not null and a.action_uuid > %(after)s::uuid and a.action_uuid < %(before)s::uuid
+  order by a.action_uuid desc limit %(window)s) as recent
+cross join lateral (select * from switchyard.job j where j.job_id = recent.action_uuid offset 0) as j
+where (%(processes)s::text[] is null or j.process_id = any(%(processes)s))
+  and (%(statuses)s::text[] is null or j.job_status = any(%(statuses)s))
+-- include matching
 order by recent.action_uuid desc limit %(limit)s;
 
 -- open_jobs: the same for jobs that have not ended, which the yard lists
@@ -33,17 +36,7 @@ select j.* from (
 cross join lateral (select * from switchyard.job j where j.job_id = recent.action_uuid offset 0) as j
 where (%(processes)s::text[] is null or j.process_id = any(%(processes)s))
   and j.job_status = any(%(statuses)s)
-  and (%(error)s::text is null or position(lower(%(error)s) in lower(j.error)) > 0)
-  and (%(lane)s::text is null or j.lane = %(lane)s)
-  and (%(tag)s::text is null or %(tag)s = any(j.tags))
-  and (%(submitted_by)s::text is null or j.submitted_by = %(submitted_by)s)
-  and (%(correlation_id)s::text is null or j.correlation_id = %(correlation_id)s)
-  and (%(id)s::text is null or starts_with(replace(j.job_id::text, '-', ''), %(id)s)
-    or replace(j.job_id::text, '-', '') like '%%' || %(id)s)
-  and (%(min_duration)s::float is null
-    or coalesce(j.ended_at, now()) - j.started_at >= make_interval(secs => %(min_duration)s))
-  and (%(max_duration)s::float is null
-    or coalesce(j.ended_at, now()) - j.started_at <= make_interval(secs => %(max_duration)s))
+-- include matching
 order by recent.action_uuid desc limit %(limit)s;
 
 -- window_end: the oldest job of a whole window, from which the next page goes on
