@@ -91,9 +91,9 @@ test: setup ## what needs Python alone, with the real parts that `make parts` ha
 test-all: parts test test-parts ## everything: builds the parts first
 test-parts: test-cluster test-containers test-moto test-faults ## what `make test` leaves out
 test-unit: setup ## no database, no network
-	$(SIDE_BY_SIDE) tests/unit
+	$(SIDE_BY_SIDE) -m 'not slow' tests/unit
 test-integration: setup ## real Postgres, SQS and object store
-	$(SIDE_BY_SIDE) tests/integration tests/model
+	$(SIDE_BY_SIDE) -m 'not slow' tests/integration tests/model
 test-acceptance: setup ## the spawned commands, real signals
 	$(SIDE_BY_SIDE) -m 'not slow and not container' tests/acceptance
 test-cluster: setup ## real Kubernetes API server and Argo controller
@@ -108,7 +108,7 @@ test-moto: setup ## the tests of SQS and S3 again, on moto
 	SWITCHYARD_TEST_SQS=moto SWITCHYARD_TEST_S3=moto $(SIDE_BY_SIDE) tests/integration/store/test_s3.py \
 	  tests/integration/caboose/test_sqs.py tests/integration/caboose/test_cirrus.py tests/integration/backends/sqs
 test-faults: setup ## programs killed under load, then a short fault campaign: every kind of fault, and the invariants
-	$(PYTEST) -m slow tests/acceptance
+	$(PYTEST) -m slow tests/unit tests/integration tests/acceptance
 	$(PYTEST) tests/faults
 test-pythons: setup ## the unit tests on the other supported Pythons of this machine
 	WORKERS=$(WORKERS) .ci/test-pythons

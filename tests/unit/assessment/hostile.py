@@ -243,6 +243,13 @@ FILES: dict[str, tuple[Callable[[Path], Path], str]] = {
     ),
 }  # fmt: skip
 
+ENDED_BY_TIME = (
+    "an endless view for the geometry columns",
+    "a layer that is an endless view",
+    "a coordinate system that opens a pipe",
+)
+"""Only a limit of time ends the reading of these."""
+
 NAMED: dict[str, tuple[str, bytes, str]] = {
     "PDF": ("s.pdf", b"%PDF-1.7 ...", "is a PDF"),
     "DWG": ("s.dwg", b"AC1032" + bytes(100), r"AutoCAD drawing \(DWG\)"),
