@@ -21,9 +21,18 @@ end
 $$;
 comment on function switchyard.lane_at is 'The lane that a path finds in the parameters; null where it finds nothing.';
 
+-- What was submitted before its name had a path could not be refused.
+create or replace function switchyard.lane_or_none(p_parameters jsonb, p_path jsonpath) returns text
+language sql immutable parallel safe as $$
+  select case when jsonb_typeof(p.found) not in ('object', 'array') and length(p.found #>> '{}') between 1 and 200 then p.found #>> '{}' end
+  from (select jsonb_path_query_first(p_parameters, p_path, '{}', true) as found) as p
+$$;
+comment on function switchyard.lane_or_none is 'The same, but null where what the path finds cannot be a lane.';
+
 create or replace function switchyard.flow_of(p_uuid uuid, out flow text, out lane text)
 language sql stable as $$
-  select coalesce(w.flow, n.flow), case when n.flow is not null then coalesce(a.lane, '') end
+  select coalesce(w.flow, n.flow),
+    case when n.flow is not null then coalesce(a.lane, switchyard.lane_or_none(a.parameters, n.lane_path), '') end
   from switchyard.action a
   left join switchyard.flow n on n.action_name = a.action_name and n.workflow is null
   left join switchyard.flow w on w.action_name = a.action_name and w.workflow = a.workflow
@@ -32,15 +41,20 @@ $$;
 comment on function switchyard.flow_of is 'The flow and the lane of an action; null where its name has no lanes and limits.';
 
 -- A name always has a flow of its own where one of its workflows has one. What is in the yard without: it was there before
--- the flow was announced, or came from a transaction that was open then. Its lane is the one that its submission named.
+-- the flow was announced, or came from a transaction that was open then. It goes to the lane that it would have had.
 create or replace function switchyard.adopt_strays(p_action_name text) returns void
 language sql volatile as $$
-  update switchyard.yard y set flow = o.flow, lane = o.lane, entered = pg_current_xact_id()
-  from (
-    select z.action_uuid from switchyard.yard z
-    where z.action_name = p_action_name and z.flow is null and z.status in ('PENDING', 'BACKOFF') and z.due is null
-    order by z.priority, z.action_uuid limit 1000 for update skip locked) as s, lateral switchyard.flow_of(s.action_uuid) as o
-  where y.action_uuid = s.action_uuid
+  with adopted as (
+    update switchyard.yard y set flow = o.flow, lane = o.lane, entered = pg_current_xact_id()
+    from (
+      select z.action_uuid from switchyard.yard z
+      where z.action_name = p_action_name and z.flow is null and z.status in ('PENDING', 'BACKOFF') and z.due is null
+      order by z.priority, z.action_uuid limit 1000 for update skip locked) as s, lateral switchyard.flow_of(s.action_uuid) as o
+    where y.action_uuid = s.action_uuid
+    returning y.action_uuid, y.lane
+  )
+  update switchyard.action a set lane = d.lane from adopted d
+  where a.action_uuid = d.action_uuid and a.lane is null and d.lane <> ''
 $$;
 comment on function switchyard.adopt_strays is 'Gives ready actions of a name their flow and lane, where they have none.';
 
@@ -215,7 +229,7 @@ declare
   flying uuid[];
   dead bigint[];
   new_lanes text[]; new_priorities smallint[]; new_uuids uuid[]; arrived bigint; late timestamptz;
-  due_lanes text[]; due_priorities smallint[]; due_uuids uuid[];
+  due_lanes text[]; due_priorities smallint[]; due_uuids uuid[]; due_strays boolean := false;
   docked_lanes text[] := '{}'; docked_counts bigint[] := '{}'; docked bigint := 0;
   one integer; -- where lanes have a limit; the breaker leaves at least this
   foreign_now uuid[] := '{}'; strangers uuid[]; -- held by others than the sessions of the flow
@@ -314,8 +328,12 @@ begin
         order by w.due limit greatest(4 * p_limit, 1000) for update skip locked)
       returning y.flow, y.lane, y.priority, y.action_uuid
     )
-    select array_agg(r.lane), array_agg(r.priority), array_agg(r.action_uuid) into due_lanes, due_priorities, due_uuids
-    from ready r where r.flow = p_flow and flying[width_bucket(r.action_uuid, flying)] is distinct from r.action_uuid;
+    select array_agg(r.lane) filter (where r.ours), array_agg(r.priority) filter (where r.ours),
+      array_agg(r.action_uuid) filter (where r.ours), coalesce(bool_or(r.flow is null), false)
+    into due_lanes, due_priorities, due_uuids, due_strays
+    from (
+      select w.*, w.flow = p_flow and flying[width_bucket(w.action_uuid, flying)] is distinct from w.action_uuid as ours
+      from ready w) as r;
     new_lanes := new_lanes || due_lanes; new_priorities := new_priorities || due_priorities; new_uuids := new_uuids || due_uuids;
     select min(w.due) into next_due from switchyard.yard w
     where w.action_name = f.action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null and w.due >= st.waited;
@@ -470,8 +488,8 @@ begin
       turns := 4 * turns; -- every ready lane had its turn, and there is still room
     end if;
   end loop;
-  if passes = 100 and room > 0 then
-    next_due := moment; -- there may be more: look again at once
+  if (passes = 100 and room > 0) or due_strays then
+    next_due := moment; -- there may be more, or the next claim adopts what became ready: look again at once
   end if;
 
   update switchyard.flow_session s set seq = mine.seq + 1, ids = kept_ids, lanes = kept_lanes

@@ -62,7 +62,7 @@ create table switchyard.flow_session (
   primary key (flow, session, seq)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 alter table switchyard.flow_session alter column ids set storage external, alter column lanes set storage external;
-comment on column switchyard.flow_session.dead_at is 'When its session was found gone; its slots come free a second later.';
+comment on column switchyard.flow_session.dead_at is 'When its session was found gone; its slots come free four seconds later.';
 comment on table switchyard.flow_session is 'What each session has in flight of a flow: never less than what it holds. Rewritten by each of its claims.';
 create sequence switchyard.flow_session_id as bigint;
 

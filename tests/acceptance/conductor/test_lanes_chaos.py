@@ -25,12 +25,11 @@ SECONDS = float(os.environ.get("SWITCHYARD_CHAOS_SECONDS", "8"))
 LANES = int(os.environ.get("SWITCHYARD_CHAOS_LANES", "30"))
 NAME_LIMIT, LANE_LIMIT, RATE, BURST = 25, 3, 10, 5
 LATE = 1.5  # seconds from a token, in the database, to the request's arrival here, on a busy machine
+COUNT = max(
+    100, LANES // 3
+)  # in front of each blow; some lanes get many of them, and all get some in a long run
 SUBMIT = """insert into switchyard.action (action_name, parameters)
-  select 'hook', jsonb_build_object('lane', 'lane' || (n %% {lanes})) from generate_series(1, {count}) as n"""
-
-
-class LimitExceededError(AssertionError):
-    """More requests of one lane were open at the receiver than its limit."""
+  select 'hook', jsonb_build_object('lane', 'lane' || floor({lanes} * random() ^ 2)) from generate_series(1, {count})"""
 
 
 def config(receiver: Lanes) -> dict[str, Any]:
@@ -55,11 +54,6 @@ def config(receiver: Lanes) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.xfail(
-    raises=LimitExceededError,
-    strict=False,
-    reason="a defect that is not understood yet: in one run of ten, one request above a lane's limit (docs/limits.md)",
-)
 def test_no_limit_is_exceeded_and_no_slot_is_lost_whatever_dies(own_postgres: Server, tmp_path: Path) -> None:
     migrate.upgrade(own_postgres.url())
     database = Database("postgres", own_postgres.url())
@@ -71,7 +65,7 @@ def test_no_limit_is_exceeded_and_no_slot_is_lost_whatever_dies(own_postgres: Se
         deployment.registered(PROCESSES)
         deadline, blow = time.monotonic() + SECONDS, 0
         while time.monotonic() < deadline:
-            rows(database, SUBMIT.format(lanes=LANES, count=100).encode())
+            rows(database, SUBMIT.format(lanes=LANES, count=COUNT).encode())
             strike(deployment, own_postgres, chance, settings, blow)
             blow += 1
             time.sleep(1)  # not a wait for anything: the pace of the blows
@@ -84,13 +78,9 @@ def test_no_limit_is_exceeded_and_no_slot_is_lost_whatever_dies(own_postgres: Se
                 member.send(signal.SIGTERM)
                 member.wait(60)
     assert receiver.open.total() == 0
-    assert receiver.most_at_once > LANE_LIMIT
+    assert LANE_LIMIT < receiver.most_at_once <= NAME_LIMIT
+    assert max(receiver.most.values()) == LANE_LIMIT
     for times in receiver.times.values():
         for first, start in enumerate(times):
             for count, end in enumerate(times[first:], 1):
                 assert count <= RATE * (end - start + LATE) + BURST
-    most = max(receiver.most.values())
-    if most > LANE_LIMIT or receiver.most_at_once > NAME_LIMIT:
-        raise LimitExceededError(
-            f"{most} requests of one lane, {receiver.most_at_once} of all were open at once"
-        )

@@ -11,7 +11,9 @@ import pytest
 from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.queue_depth import QueueDepth
 from switchyard.handlers import Outcome, Retry, Success, Work
+from tests.integration.conductor.test_fence import port_of, through
 from tests.integration.conductor.yard import NAME, Script, Yard
+from tests.parts.proxy import Proxy
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.database
@@ -117,6 +119,28 @@ async def test_a_slot_that_a_peer_frees_or_loses_is_used_before_the_poll(yard: Y
     began = time.monotonic()
     await eventually(lambda: yard.statuses() == {"SUCCESSFUL": 2})
     assert time.monotonic() - began < 10
+
+
+async def test_a_slot_is_not_used_again_before_its_conductor_has_noticed_that_it_was_cut_off(
+    yard: Yard,
+) -> None:
+    """It cannot hear that its session ended, and its request stays open until it gives up on the silence."""
+    [uuid] = submit(yard, "A")
+    handler = Counting({uuid: "A"})
+    handler.gate.clear()
+    limits = {"per_lane": {"in_flight": 1}}
+    with Proxy(port_of(yard.database.url)) as proxy:
+        yard.start(yard.served(handler, limits=limits), url=through(proxy, yard.database.url))
+        await eventually(lambda: handler.flying == 1)
+        proxy.silence()
+        await asyncio.sleep(1.5)  # nobody is marked lost, and has its backends ended, without a silence
+        yard.end_backends()
+        yard.start(yard.served(handler, limits=limits))
+        await eventually(lambda: handler.seen[uuid] == 2)
+        assert (handler.cancelled, handler.most["A"]) == (1, 1)
+        handler.gate.set()
+        await eventually(lambda: yard.statuses() == {"SUCCESSFUL": 1})
+        proxy.resume()
 
 
 async def test_the_breaker_of_a_lane_slows_that_lane_alone(yard: Yard) -> None:

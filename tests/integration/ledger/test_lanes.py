@@ -251,6 +251,26 @@ def test_actions_that_were_there_before_the_limits_come_under_them(
     assert ledger.claim(5, "hook", held) == []
 
 
+def test_actions_that_were_there_before_the_path_go_to_the_lane_that_it_finds(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    found = ['{"customer": "acme"}'] * 3 + ['{"customer": 7}', '{"customer": {"id": 1}}', "{}"]
+    for parameters in found:
+        ledger.submit("hook", parameters=parameters)
+    ledger.submit("hook", parameters='{"customer": "acme"}', lane="given")
+    waiting = ledger.submit("hook", parameters='{"customer": "late"}', start_after="2020-01-01")
+    announce(ledger.connection, lane_path="$.customer", lane_in_flight=1)
+    ledger.submit("hook", parameters='{"customer": "acme"}')
+    assert sorted(workers[0].claim()) == ["", "7", "acme", "given"]
+    assert workers[0].due_in is not None
+    assert workers[0].due_in <= 0  # what just became due is adopted by the next one
+    assert workers[1].claim() == ["late"]
+    assert workers[0].claim() == []
+    rows = ledger.connection.execute("select lane from switchyard.action order by action_uuid").fetchall()
+    assert [lane for (lane,) in rows] == [*["acme"] * 3, "7", None, None, "given", "late", "acme"]
+    assert list(workers[1].held) == [waiting]
+
+
 def test_without_the_limits_the_actions_are_claimed_as_before(ledger: Ledger, workers: list[Worker]) -> None:
     announce(ledger.connection, lane_in_flight=1)
     fill(ledger.connection, 3, "A")
