@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 import signalbox.routes  # noqa: F401 - declares the endpoints
@@ -22,6 +22,7 @@ from signalbox.negotiate import wants_html
 from signalbox.pages.assets import FOLDERS
 from signalbox.problem import HttpProblem
 from signalbox.render import PROBLEM, as_json, as_page
+from signalbox.segments import by_segment
 from signalbox.site import Site
 from switchyard.errors import SwitchyardError
 from switchyard.process.log import get_logger
@@ -32,9 +33,7 @@ log = get_logger(__name__)
 def build(site: Site) -> SecurityHeaders:
     """The application of a site; others may mount it."""
     site.live.read = partial(read_regions, site)
-    routes: list[BaseRoute] = [
-        Route(each.path, _handler(each, site), methods=[each.method]) for each in ENDPOINTS
-    ]
+    routes = by_segment(Route(each.path, _handler(each, site), methods=[each.method]) for each in ENDPOINTS)
     routes += [Mount(path, StaticFiles(directory=folder)) for path, folder in FOLDERS.items()]
     base = site.base_path
     app = Starlette(

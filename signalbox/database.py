@@ -1,10 +1,11 @@
 """Signalbox's connections: a pool, and one transaction per request under the caller's database role."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from typing import Any, LiteralString
 
 import psycopg
-from psycopg import AsyncConnection
+from psycopg import AsyncClientCursor, AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
@@ -49,9 +50,25 @@ class Database:
     @asynccontextmanager
     async def transaction(self, caller: Caller) -> AsyncIterator[AsyncConnection[DictRow]]:
         """One transaction, with the rights of the caller's role and no others."""
+        async with self._connection() as connection:
+            # The values become part of the text, so that it can begin the transaction in the same message.
+            begin = AsyncClientCursor(connection)
+            await begin.execute(BECOME, {"role": caller.database_role, "caller": caller.name})
+            yield connection
+
+    async def once(self, caller: Caller, statement: LiteralString, values: Mapping[str, Any]) -> DictRow:
+        """The one row of a statement that takes the caller's role by itself."""
+        named = {**values, "role": caller.database_role, "caller": caller.name}
+        async with self._connection() as connection:
+            row = await (await connection.execute(statement, named)).fetchone()
+        assert row is not None
+        return row
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[AsyncConnection[DictRow]]:
+        """A connection of the pool, which ends its transaction when it is returned."""
         try:
-            async with self._pool.connection(timeout=WAIT) as connection, connection.transaction():
-                await connection.execute(BECOME, {"role": caller.database_role, "caller": caller.name})
+            async with self._pool.connection(timeout=WAIT) as connection:
                 yield connection
         except PoolTimeout as error:
             raise DatabaseUnavailable("no connection to the database was free in time") from error

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
+from uuid import UUID
 
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow
@@ -53,11 +54,12 @@ class Call:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    jobs: dict[UUID, DictRow] = field(default_factory=dict)
 
     @property
     def connection(self) -> AsyncConnection[DictRow]:
-        """The transaction of this request; routes that are open to everyone have none."""
-        assert self.session is not None, "a route without roles has no database"
+        """The transaction of this request; routes that are open to everyone, or `alone`, have none."""
+        assert self.session is not None, "this route has no transaction"
         return self.session
 
     def url(self, path: str) -> str:
@@ -106,6 +108,7 @@ class Endpoint:
     after: str | None = None
     success: int = 200
     media: str | None = None
+    alone: bool = False
 
     @property
     def name(self) -> str:
@@ -170,10 +173,13 @@ def get(
 
 
 def post(
-    path: str, *roles: Role, after: str | None = None, success: int = 200
+    path: str, *roles: Role, after: str | None = None, success: int = 200, alone: bool = False
 ) -> Callable[[Declared], Declared]:
-    """Declares a route that changes something; a form is sent on to `after`."""
-    return _route("POST", path, *roles, after=after, success=success)
+    """Declares a route that changes something; a form is sent on to `after`.
+
+    `alone`: its statements take the caller's role by themselves; there is no transaction around the route.
+    """
+    return _route("POST", path, *roles, after=after, success=success, alone=alone)
 
 
 def delete(path: str, *roles: Role) -> Callable[[Declared], Declared]:

@@ -52,7 +52,7 @@ async def _transaction(
     endpoint: Endpoint, site: Site, caller: Caller
 ) -> AsyncIterator[AsyncConnection[DictRow] | None]:
     """What is open to everyone, probes above all, needs no database."""
-    if not endpoint.roles:
+    if not endpoint.roles or endpoint.alone:
         yield None
         return
     async with site.database.transaction(caller) as connection:

@@ -1,6 +1,7 @@
 """What all requests share: the configuration, the database, the object store, who may call."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from prometheus_client import CollectorRegistry
 from starlette.requests import Request
@@ -24,6 +25,8 @@ class Site:
     failures: FailedLogins
     registry: CollectorRegistry
     live: Live
+    announced: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Processes as they were last read: a submission says which version it was checked against."""
 
     @property
     def base_path(self) -> str:
@@ -33,4 +36,6 @@ class Site:
     def origin(self, request: Request) -> str:
         """Scheme and host of this API's addresses: the configured one, else what the request was sent to."""
         configured = self.config.signalbox.public_url
-        return configured or f"{request.url.scheme}://{request.url.netloc}"
+        return (
+            configured or f"{request.scope['scheme']}://{request.headers.get('host') or request.url.netloc}"
+        )

@@ -17,26 +17,33 @@ select a.* from switchyard.action a
 where (select switchyard.sees_all()) or a.submitted_by = (select switchyard.caller());
 comment on view switchyard.visible_action is 'The actions that the caller may see.';
 
--- The lateral lookups keep the plan to one index probe per row, whatever the number of partitions.
+create or replace view switchyard.job_event as
+select e.* from switchyard.event e
+where exists (select from switchyard.visible_action a where a.action_uuid = e.action_uuid);
+comment on view switchyard.job_event is 'The events of the actions that the caller may see.';
+
+-- A function, so that a plan for the view need not look at the partitions of event.
+create or replace function switchyard.progress_of(job_id uuid, run integer) returns integer
+language plpgsql stable security definer set search_path = switchyard, pg_temp as $$
+begin
+  return (
+    select least(100, greatest(0, round(100 * (e.detail ->> 'progress')::numeric))) from switchyard.job_event e
+    where e.action_uuid = job_id and e.run = progress_of.run and e.status = 'INFO' and jsonb_typeof(e.detail -> 'progress') = 'number'
+    order by e.event_id desc limit 1);
+end
+$$;
+comment on function switchyard.progress_of is 'What a job that the caller may see last reported as its progress, in per cent.';
+
 create or replace view switchyard.job as
 select a.action_uuid as job_id, a.workflow as process_id, switchyard.job_status(t.status, t.started_at) as job_status,
   a.created_at, a.action_name, a.priority, a.correlation_id, a.lane, a.tags, a.submitted_by, a.start_after,
   t.status, t.run, t.attempt, t.next_attempt_after, t.started_at, t.ended_at, t.last_update, t.error, t.note, t.needs_review,
   p.outputs, p.response,
-  case when t.status = 'SUCCESSFUL' then 100 when t.status < 'SUCCESSFUL' then (
-    select least(100, greatest(0, round(100 * (e.detail ->> 'progress')::numeric)))::integer from switchyard.event e
-    where e.action_uuid = a.action_uuid and e.run = t.run and e.status = 'INFO' and jsonb_typeof(e.detail -> 'progress') = 'number'
-    order by e.event_id desc limit 1) end as progress
-from switchyard.visible_action a
-cross join lateral (select * from switchyard.thread t where t.action_uuid = a.action_uuid offset 0) as t
-left join lateral (select * from switchyard.presentation p where p.action_uuid = a.action_uuid offset 0) as p on true
+  case when t.status = 'SUCCESSFUL' then 100 when t.status between 'QUEUED' and 'BACKOFF' then switchyard.progress_of(a.action_uuid, t.run) end
+    as progress
+from switchyard.visible_action a join switchyard.thread t using (action_uuid) left join switchyard.presentation p using (action_uuid)
 where a.workflow is not null and p.hidden_at is null;
 comment on view switchyard.job is 'Actions that run a workflow, in the words of OGC API Processes; without those that were dismissed after their end.';
-
-create or replace view switchyard.job_event as
-select e.* from switchyard.event e
-where exists (select from switchyard.visible_action a where a.action_uuid = e.action_uuid);
-comment on view switchyard.job_event is 'The events of the actions that the caller may see.';
 
 -- Callbacks are submitted by caboose: who may see an action may see all that followed from it.
 create or replace function switchyard.family(root uuid, most integer default 1000)
@@ -74,14 +81,19 @@ comment on function switchyard.job_why is 'Why a job that the caller may see has
 -- Submits a job over HTTP: the same function as everywhere, and how its results were asked for.
 create or replace function switchyard.execute(
   process text, inputs jsonb, idempotency_key text default null, correlation_id text default null, callbacks jsonb default null,
-  outputs jsonb default null, response text default null, priority integer default 100, lane text default null, tags text[] default null
+  outputs jsonb default null, response text default null, priority integer default 100, lane text default null, tags text[] default null,
+  version text default null
 ) returns uuid
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   job_id uuid;
+  current text;
 begin
-  if not exists (select from switchyard.route r where r.workflow = process) then
+  select r.xmin::text into current from switchyard.route r where r.workflow = process;
+  if not found then
     raise exception 'process: there is no process %', process using errcode = 'no_data_found';
+  elsif version <> current then
+    raise exception 'process: % was announced anew', process using errcode = 'serialization_failure';
   end if;
   job_id := switchyard.submit(parameters => inputs, workflow => process, idempotency_key => execute.idempotency_key,
     correlation_id => execute.correlation_id, callbacks => execute.callbacks, priority => execute.priority,
@@ -93,7 +105,24 @@ begin
   return job_id;
 end
 $$;
-comment on function switchyard.execute is 'Submits a job of that process in the caller''s name; with an idempotency key used before, the first job.';
+comment on function switchyard.execute is 'Submits a job of that process in the caller''s name; with an idempotency key used before, the first job. With a version, only while the process is as it was when that was read.';
+
+-- Not with the rights of its owner: what follows set_config runs with those of the role that it took, until the transaction ends.
+-- Planning the view over all partitions takes twice as long as everything else here; the generic plan looks at one of each at run time.
+create or replace function switchyard.execute_as(
+  role text, caller text, process text, version text, inputs jsonb, idempotency_key text, correlation_id text, callbacks jsonb, outputs jsonb,
+  response text, priority integer, lane text, tags text[]
+) returns jsonb
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  made uuid;
+begin
+  perform set_config('role', role, true), set_config('switchyard.caller', caller, true);
+  made := switchyard.execute(process, inputs, idempotency_key, correlation_id, callbacks, outputs, response, priority, lane, tags, version);
+  return (select to_jsonb(j) from switchyard.job j where j.job_id = made);
+end
+$$;
+comment on function switchyard.execute_as is 'Takes the caller''s role and name, submits a job, and returns it: what signalbox needs for a submission, in one statement.';
 
 -- A caller may end what it may see: an open job is canceled, an ended one no longer listed. No row is deleted.
 create or replace function switchyard.dismiss_job(job_id uuid, reason text) returns boolean

@@ -57,7 +57,7 @@ class Options(_Asked):
 class Execute(_Asked):
     """The request to execute a process."""
 
-    inputs: Annotated[dict[str, Any], BeforeValidator(_from_form)] = {}
+    inputs: Annotated[dict[str, Any], BeforeValidator(_from_form)] = Field(default_factory=dict)
     """By name: a value, `{"value": …}`, or a link, which is passed on to the workflow as it is."""
     outputs: dict[str, Output] | None = None
     """The outputs that are wanted; without it, all."""
@@ -65,5 +65,5 @@ class Execute(_Asked):
     """How results are sent."""
     subscriber: Subscriber | None = None
     """Whom to call when the job has ended."""
-    switchyard: Options = Options()
+    switchyard: Options = Field(default_factory=Options)
     """What Switchyard takes beyond the standard."""

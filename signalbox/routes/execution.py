@@ -2,7 +2,8 @@
 
 import json
 from typing import Any
-from uuid import UUID
+
+import psycopg
 
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, post
@@ -10,9 +11,9 @@ from signalbox.pointer import pointer
 from signalbox.problem import HttpProblem
 from signalbox.records.execution import Execute, Subscriber
 from signalbox.records.jobs import Job
-from signalbox.routes.jobs import job_of, known_job
+from signalbox.routes.jobs import job_of
 from signalbox.routes.processes import known, outputs_of
-from switchyard.errors import EvaluationFailed, LimitExceeded
+from switchyard.errors import DatabaseUnavailable, EvaluationFailed, LimitExceeded
 from switchyard.ledger.jsonb import examine
 from switchyard.ledger.queries import query as named
 from switchyard.process import evaluate
@@ -20,33 +21,54 @@ from switchyard.process.shared_pool import shared_pool
 
 QUALIFIED = frozenset({"value", "mediaType", "encoding", "schema"})
 LONGEST_KEY = 255
+ANNOUNCED_MEANWHILE = 5
+EXECUTE, PROCESS = named("signalbox", "execute"), named("signalbox", "process")
 
 
-@post("/processes/{process}/execution", Role.SUBMITTER, success=201, after="/jobs/{answer.jobID}")
+@post("/processes/{process}/execution", Role.SUBMITTER, success=201, after="/jobs/{answer.jobID}", alone=True)
 async def execute(call: Call, process: str, body: Execute) -> Job:
     """Submit a job. The same Idempotency-Key with the same request finds the first job."""
-    row = await known(call, process)
     inputs = {name: _value(given) for name, given in body.inputs.items()}
-    text = _text(inputs)
-    _check_outputs(body, outputs_of(row))
-    await _check_inputs(process, (row["about"] or {}).get("input"), inputs)
     outputs = None if body.outputs is None else {k: v.model_dump() for k, v in body.outputs.items()}
     values = {
         "process": process,
-        "inputs": text,
+        "inputs": _text(inputs),
         "idempotency_key": _key(call),
         "callbacks": _callbacks(call, body.subscriber),
         "outputs": None if outputs is None else json.dumps(outputs),
         "response": body.response,
         **body.switchyard.model_dump(),
     }
-    made = await call.row(named("signalbox", "execute"), values)
-    assert made is not None
-    job: UUID = made["job_id"]
-    call.headers["Location"] = call.href(f"/jobs/{job}")
+    row = await _submitted(call, process, body, inputs, values)
+    call.headers["Location"] = call.href(f"/jobs/{row['job_id']}")
     if "respond-async" in call.request.headers.get("prefer", ""):
         call.headers["Preference-Applied"] = "respond-async"
-    return job_of(call, await known_job(call, job))
+    return job_of(call, row)
+
+
+async def _submitted(
+    call: Call, process: str, body: Execute, inputs: dict[str, Any], values: dict[str, Any]
+) -> dict[str, Any]:
+    """The row of the job; a process that was announced anew meanwhile is read again."""
+    announced = call.site.announced
+    for _ in range(ANNOUNCED_MEANWHILE):
+        known = announced.get(process) or await _read(call, process)
+        _check_outputs(body, outputs_of(known))
+        await _check_inputs(process, (known["about"] or {}).get("input"), inputs)
+        try:
+            row = await call.site.database.once(call.caller, EXECUTE, {**values, "version": known["version"]})
+        except (psycopg.errors.SerializationFailure, psycopg.errors.NoDataFound):
+            announced.pop(process, None)
+        else:
+            announced[process] = known
+            return dict(row["job"])
+    raise DatabaseUnavailable(f"process {process} is announced anew again and again")
+
+
+async def _read(call: Call, process: str) -> dict[str, Any]:
+    async with call.site.database.transaction(call.caller) as connection:
+        row = await (await connection.execute(PROCESS, {"process": process})).fetchone()
+    return known(row, process)
 
 
 def _value(given: Any) -> Any:

@@ -108,11 +108,13 @@ async def dismiss(call: Call, job: UUID) -> Job:
 
 
 async def known_job(call: Call, job: UUID) -> dict[str, Any]:
-    """The row of a job that the caller may see; 404 where there is none."""
-    row = await call.row(named("signalbox", "job"), {"job": job})
-    if row is None:
-        raise not_found(f"there is no job {job}", OGC + "no-such-job")
-    return row
+    """The row of a job that the caller may see, read once per request; 404 where there is none."""
+    if job not in call.jobs:
+        row = await call.row(named("signalbox", "job"), {"job": job})
+        if row is None:
+            raise not_found(f"there is no job {job}", OGC + "no-such-job")
+        call.jobs[job] = row
+    return call.jobs[job]
 
 
 def job_of(call: Call, row: dict[str, Any]) -> Job:

@@ -45,7 +45,7 @@ async def processes(call: Call, query: ProcessQuery) -> ProcessList:
 @get("/processes/{process}", Role.READER, Role.SUBMITTER, template="process")
 async def process(call: Call, process: str) -> ProcessDescription:
     """Everything about a process."""
-    row = await known(call, process)
+    row = known(await call.row(named("signalbox", "process"), {"process": process}), process)
     about = row["about"] or {}
     required = set(_properties_of(about.get("input"), "required", []))
     inputs = {
@@ -58,9 +58,8 @@ async def process(call: Call, process: str) -> ProcessDescription:
     return ProcessDescription(**_summary(call, row), inputs=inputs, outputs=outputs)
 
 
-async def known(call: Call, process: str) -> dict[str, Any]:
+def known(row: dict[str, Any] | None, process: str) -> dict[str, Any]:
     """The row of a process; 404 where there is none."""
-    row = await call.row(named("signalbox", "process"), {"process": process})
     if row is None:
         raise not_found(f"there is no process {process[:200]!r}", OGC + "no-such-process")
     return row

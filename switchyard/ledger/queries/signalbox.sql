@@ -1,5 +1,5 @@
--- become: takes the caller's role and name for this transaction
-select set_config('role', %(role)s, true), set_config('switchyard.caller', %(caller)s, true);
+-- become: begins a transaction with the caller's role and name
+begin; select set_config('role', %(role)s, true), set_config('switchyard.caller', %(caller)s, true);
 
 -- use_token: name and role of the valid token with a hash
 select name, role from switchyard.use_token(%(hash)s);
@@ -54,10 +54,9 @@ select switchyard.uuid_floor(%(at)s) as id;
 -- job: one job
 select * from switchyard.job where job_id = %(job)s;
 
--- execute: submits a job in the caller's name
-select switchyard.execute(%(process)s, %(inputs)s::jsonb, idempotency_key => %(idempotency_key)s,
-  correlation_id => %(correlation_id)s, callbacks => %(callbacks)s::jsonb, outputs => %(outputs)s::jsonb,
-  response => %(response)s, priority => %(priority)s::integer, lane => %(lane)s, tags => %(tags)s::text[]) as job_id;
+-- execute: submits a job in the caller's name, if the process is still as it was read
+select switchyard.execute_as(%(role)s, %(caller)s, %(process)s, %(version)s, %(inputs)s::jsonb, %(idempotency_key)s, %(correlation_id)s,
+  %(callbacks)s::jsonb, %(outputs)s::jsonb, %(response)s, %(priority)s::integer, %(lane)s, %(tags)s::text[]) as job;
 
 -- dismiss: cancels an open job, hides one that has ended
 select switchyard.dismiss_job(%(job)s, %(reason)s) as changed;
@@ -76,7 +75,7 @@ select * from switchyard.family(%(action)s, %(limit)s);
 select switchyard.job_why(%(job)s) as detail;
 
 -- process: one announced workflow
-select workflow, action_name, about from switchyard.route where workflow = %(process)s;
+select workflow, action_name, about, xmin::text as version from switchyard.route where workflow = %(process)s;
 
 -- actions: the newest actions of any kind within bounds
 select a.action_uuid, a.created_at, a.action_type, a.action_name, a.workflow, a.callback, a.parent_uuid, a.priority, a.lane,

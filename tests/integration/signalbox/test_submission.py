@@ -1,0 +1,82 @@
+"""A submission is one statement, checked against the process as the database has it at that moment."""
+
+import json
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from signalbox.app import build
+from tests.integration.signalbox.conftest import Connect, Jobs, Token
+
+NUMBERS = {"input": {"type": "object", "properties": {"scene": {"type": "number"}}, "required": ["scene"]}}
+
+
+async def execute(client: httpx.AsyncClient, scene: Any, process: str = "nutrient") -> httpx.Response:
+    return await client.post(f"/processes/{process}/execution", json={"inputs": {"scene": scene}})
+
+
+async def test_the_second_submission_is_one_statement(
+    client: httpx.AsyncClient, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (await execute(client, "S2A")).status_code == 201
+    sent: list[str] = []
+    execute_real = psycopg.AsyncConnection.execute
+
+    async def counted(self: Any, text: Any, *given: Any, **more: Any) -> Any:
+        sent.append(text)
+        return await execute_real(self, text, *given, **more)
+
+    monkeypatch.setattr(psycopg.AsyncConnection, "execute", counted)
+    answer = await execute(client, "S2B")
+    assert answer.status_code == 201
+    assert len(sent) == 1, sent
+    found = (await client.get(f"/jobs/{answer.json()['jobID']}")).json()
+    assert answer.json() == found
+    assert found["status"] == "accepted"
+    assert found["switchyard"]["submitted_by"] == "anonymous"
+
+
+async def test_inputs_meet_the_schema_that_was_announced_last(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    assert (await execute(client, "S2A")).status_code == 201
+    about = "update switchyard.route set about = %s where workflow = 'nutrient' returning 1"
+    jobs.database.execute(about, json.dumps(NUMBERS))
+    refused = await execute(client, "S2A")
+    assert refused.status_code == 422
+    assert refused.json()["errors"][0]["pointer"] == "/inputs/scene"
+    assert (await execute(client, 7)).status_code == 201
+
+
+async def test_a_process_that_was_withdrawn_is_no_longer_found(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    assert (await execute(client, "S2A")).status_code == 201
+    jobs.database.execute("delete from switchyard.route where workflow = 'nutrient' returning 1")
+    answer = await execute(client, "S2A")
+    assert answer.status_code == 404
+    assert answer.json()["type"].endswith("/no-such-process")
+    assert jobs.database.execute("select count(*) from switchyard.action") == [(1,)]
+
+
+async def test_the_role_of_a_submission_ends_with_it(connect: Connect, token: Token, jobs: Jobs) -> None:
+    client = await connect(access={}, connections=1)
+    ann, reader = token("submitter", "ann"), token("reader")
+    made = await client.post("/processes/plain/execution", json={}, headers=ann)
+    assert made.json()["switchyard"]["submitted_by"] == "token:ann"
+    async with client.site.database._pool.connection() as connection:  # type: ignore[attr-defined]
+        cursor = await connection.execute(
+            "select current_setting('role') as r, current_setting('switchyard.caller', true) as c"
+        )
+        row = await cursor.fetchone()
+    assert (row["r"], row["c"] or "") == ("none", "")
+    assert (await client.post("/processes/plain/execution", json={}, headers=reader)).status_code == 403
+
+
+async def test_routes_are_found_where_the_application_is_mounted(connect: Connect, jobs: Jobs) -> None:
+    client = await connect(base_path="/yard")
+    app = build(client.site)  # type: ignore[attr-defined]
+    for root, path in (("", "/yard/jobs"), ("/outer", "/outer/yard/jobs"), ("", "/yard/processes/plain")):
+        transport = httpx.ASGITransport(app, root_path=root)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as mounted:
+            assert (await mounted.get(path)).status_code == 200, path
+            assert (await mounted.put(path)).status_code == 405, path
+            assert (await mounted.get(f"{path}/no/such/thing")).status_code == 404, path
