@@ -1,11 +1,16 @@
 """Becomes the server: another account where asked, bound to the parent, then postgres; imports little.
 
 In this order: a change of account clears the wish to hear of the parent's end, and exec keeps it.
+
+While Python starts, SIGINT is blocked: it can become a KeyboardInterrupt within a callback of the import
+system, where Python ignores exceptions, and the server would run on although it was told to stop.
 """
 
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from switchyard.process.linux import die_with_parent
@@ -33,7 +38,19 @@ def main(spec: Spec) -> None:
     os.umask(0o077)
     os.chdir(spec.folder)
     if die_with_parent(spec.parent, FAST):
+        signal.signal(FAST, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {FAST})  # ends us here, where it has come
         os.execv(spec.argv[0], spec.argv)  # noqa: S606 - no shell is the point
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """What is started inside receives SIGINT once it unblocks it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {FAST})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def command(spec: Spec) -> list[str]:

@@ -144,7 +144,7 @@ class EmbeddedPostgres:
         argv = [str(install / "bin" / "postgres"), "-D", str(self.data)]
         become = (account.uid, account.gid, sorted(account.groups)) if account.switch else None
         spec = launcher.Spec(os.getpid(), become, argv, str(self.data))
-        with self.log_file.open("ab") as words:
+        with self.log_file.open("ab") as words, launcher.held_back():
             offset = words.tell()
             self._server = subprocess.Popen(  # noqa: S603 - our own script
                 launcher.command(spec),

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import quote
@@ -155,6 +156,38 @@ def test_a_start_that_takes_too_long_reports_it_and_leaves_no_server(folder: Pat
     with EmbeddedPostgres(folder) as postgres:
         psycopg.connect(postgres.url).close()
     assert not postgres.running()
+
+
+LATE = """
+import pathlib, time, weakref
+class Thing: pass
+thing = Thing()
+reference = weakref.ref(thing, lambda _: (pathlib.Path({file!r}).touch(), time.sleep(1)))
+del thing
+"""
+
+
+def test_a_stop_while_the_launcher_cannot_be_interrupted_is_not_lost(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python ignores a KeyboardInterrupt in a callback of a weak reference, and imports have such callbacks."""
+    command, file = launcher.command, tmp_path / "in the callback"
+
+    def late(spec: launcher.Spec) -> list[str]:
+        *words, code = command(spec)
+        return [*words, LATE.format(file=str(file)) + code]
+
+    monkeypatch.setattr(launcher, "command", late)
+    postgres = EmbeddedPostgres(folder)
+    with ThreadPoolExecutor(1) as pool:
+        starting = pool.submit(postgres.start)
+        until(file.exists)
+        server = postgres._server
+        assert server is not None
+        server.send_signal(launcher.FAST)
+        assert server.wait(30) == -launcher.FAST
+        with pytest.raises(EmbeddedPostgresError, match="does not start"):
+            starting.result()
 
 
 def test_a_large_log_is_put_aside_at_the_next_start(folder: Path) -> None:
