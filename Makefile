@@ -23,8 +23,8 @@ FETCH := VIRTUAL_ENV=$(VENV) $(BIN)/uv pip install
 INSTALL := $(FETCH) --quiet
 LOCKED := --require-hashes -r requirements.lock
 PYTEST := $(BIN)/python -m pytest
-# Two at a time: most tests wait for a program or a server about as long as they compute. Each process has its own parts.
-WORKERS ?= 2
+# More at a time than most machines have cores: tests wait for programs and servers. Each process has its own parts.
+WORKERS ?= 3
 SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist worksteal
 COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
@@ -108,7 +108,7 @@ test-moto: setup ## the tests of SQS and S3 again, on moto
 	SWITCHYARD_TEST_SQS=moto SWITCHYARD_TEST_S3=moto $(SIDE_BY_SIDE) tests/integration/store/test_s3.py \
 	  tests/integration/caboose/test_sqs.py tests/integration/caboose/test_cirrus.py tests/integration/backends/sqs
 test-faults: setup ## programs killed under load, then a short fault campaign: every kind of fault, and the invariants
-	$(PYTEST) -m slow tests/unit tests/integration tests/acceptance
+	$(PYTEST) -m slow tests/unit tests/integration tests/model tests/acceptance
 	$(PYTEST) tests/faults
 test-pythons: setup ## the unit tests on the other supported Pythons of this machine
 	WORKERS=$(WORKERS) .ci/test-pythons

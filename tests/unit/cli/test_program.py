@@ -1,6 +1,7 @@
 """The programs' commands: listed without being loaded, loaded as they are called."""
 
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -44,13 +45,6 @@ def function(program: str, name: str) -> Any:
     return resolve_name(COMMANDS[program][name])
 
 
-def run(program: str, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", program, *words],
-        env={**os.environ, **environ}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(("program", "name"), EVERY)
 def test_the_line_in_the_list_is_the_first_of_the_help(program: str, name: str) -> None:
     line = help_line(COMMANDS[program][name])
@@ -89,20 +83,38 @@ def test_help_and_version_load_nothing_heavy(program: str, words: list[str]) -> 
     assert done.stderr.split() == []
 
 
-@pytest.mark.parametrize(
-    ("program", "typed", "offered"),
-    [
-        ("switchyard", "switchyard re", ["retrigger", "resume"]),
-        ("switchyard", "switchyard list --st", ["--status"]),
-        ("conductor", "conductor run --a", ["--actions"]),
-        ("caboose", "caboose run --so", ["--source"]),
-    ],
-)
-def test_the_shell_completes_commands_and_their_options(program: str, typed: str, offered: list[str]) -> None:
-    environ = {
-        f"_{program.upper()}_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" ")),
-    }  # fmt: skip
-    assert run(program, **environ).stdout.split() == offered
+COMPLETES = """
+import contextlib, io, json, os, runpy, sys
+for program, typed in json.loads(sys.argv[1]):
+    os.environ.update(COMP_WORDS=typed, COMP_CWORD=str(typed.count(" ")))
+    variable = f"_{program.upper()}_COMPLETE"
+    os.environ[variable] = "complete_bash"
+    sys.argv = [program]
+    with contextlib.redirect_stdout(io.StringIO()) as shown:
+        try:
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
+        except SystemExit as end:
+            assert not end.code
+    del os.environ[variable]
+    print(json.dumps(shown.getvalue().split()))
+"""
+
+
+def completed(*asked: tuple[str, str], **environ: str) -> list[list[str]]:
+    """What is offered for (program, typed), in one process: each start takes longer than its answer."""
+    argv = [sys.executable, "-c", COMPLETES, json.dumps(asked)]
+    done = subprocess.run(argv, env={**os.environ, **environ}, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_the_shell_completes_commands_and_their_options() -> None:
+    offered = {
+        ("switchyard", "switchyard re"): ["retrigger", "resume"],
+        ("switchyard", "switchyard list --st"): ["--status"],
+        ("conductor", "conductor run --a"): ["--actions"],
+        ("caboose", "caboose run --so"): ["--source"],
+    }
+    assert completed(*offered) == list(offered.values())
 
 
 def test_every_program_shows_its_shell_completion() -> None:
@@ -140,25 +152,17 @@ run(app)
     assert done.returncode == 130
 
 
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [
-        ("switchyard list --workflow n", ["nutrient"]),
-        ("switchyard list --name w", ["webhook"]),
-        ("switchyard submit w", ["webhook"]),
-        ("switchyard pause a", ["argo"]),
-        ("switchyard list --status su", ["successful"]),
-    ],
-)
-def test_newuser_30_the_shell_completes_names_and_statuses(
-    typed: str, offered: list[str], tmp_path: Path
-) -> None:
+def test_newuser_30_the_shell_completes_names_and_statuses(tmp_path: Path) -> None:
     (tmp_path / "switchyard.yaml").write_text(
         "actions: {webhook: {type: noop}, argo: {type: argo, namespace: n}}\n"
         "workflows: {nutrient: {action: argo, template: t}}\n"
     )
-    environ = {
-        "_SWITCHYARD_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" ")),
-        "SWITCHYARD_CONFIG": str(tmp_path / "switchyard.yaml"),
-    }  # fmt: skip
-    assert run("switchyard", **environ).stdout.split() == offered
+    offered = {
+        ("switchyard", "switchyard list --workflow n"): ["nutrient"],
+        ("switchyard", "switchyard list --name w"): ["webhook"],
+        ("switchyard", "switchyard submit w"): ["webhook"],
+        ("switchyard", "switchyard pause a"): ["argo"],
+        ("switchyard", "switchyard list --status su"): ["successful"],
+    }
+    environ = {"SWITCHYARD_CONFIG": str(tmp_path / "switchyard.yaml")}
+    assert completed(*offered, **environ) == list(offered.values())
