@@ -51,16 +51,15 @@ class Database:
     async def transaction(self, caller: Caller) -> AsyncIterator[AsyncConnection[DictRow]]:
         """One transaction, with the rights of the caller's role and no others."""
         async with self._connection() as connection:
-            # The values become part of the text, so that it can begin the transaction in the same message.
-            begin = AsyncClientCursor(connection)
-            await begin.execute(BECOME, {"role": caller.database_role, "caller": caller.name})
+            await _at_once(connection, BECOME, _named(caller))
             yield connection
 
-    async def once(self, caller: Caller, statement: LiteralString, values: Mapping[str, Any]) -> DictRow:
-        """The one row of a statement that takes the caller's role by itself."""
-        named = {**values, "role": caller.database_role, "caller": caller.name}
+    async def once(self, caller: Caller, text: LiteralString, values: Mapping[str, Any]) -> DictRow:
+        """The one row of a text whose first statement takes the caller's role, for the second."""
         async with self._connection() as connection:
-            row = await (await connection.execute(statement, named)).fetchone()
+            cursor = await _at_once(connection, text, {**values, **_named(caller)})
+            cursor.nextset()
+            row = await cursor.fetchone()
         assert row is not None
         return row
 
@@ -81,6 +80,17 @@ class Database:
         except (psycopg.Error, PoolTimeout) as error:
             return f"the database does not answer: {type(error).__name__}"
         return True
+
+
+def _named(caller: Caller) -> dict[str, str]:
+    return {"role": caller.database_role, "caller": caller.name}
+
+
+async def _at_once(
+    connection: AsyncConnection[DictRow], text: LiteralString, values: Mapping[str, Any]
+) -> AsyncClientCursor[DictRow]:
+    """Several statements in one message: the values become part of the text, quoted by libpq."""
+    return await AsyncClientCursor(connection).execute(text, values)
 
 
 async def _configure(connection: AsyncConnection[DictRow]) -> None:

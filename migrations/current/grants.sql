@@ -87,9 +87,9 @@ grant select on switchyard.visible_action, switchyard.job, switchyard.job_event,
 grant execute on function switchyard.caller(), switchyard.sees_all(), switchyard.job_status(switchyard.status, timestamptz),
   switchyard.progress_of(uuid, integer), switchyard.family(uuid, integer), switchyard.job_why(uuid), switchyard.uuid_floor(timestamptz), switchyard.uuid_time(uuid)
   to switchyard_client, switchyard_reader, switchyard_operator, switchyard_worker, switchyard_admin;
-grant execute on function switchyard.use_token(bytea), switchyard.execute_as to switchyard_client;
+grant execute on function switchyard.use_token(bytea) to switchyard_client;
 grant execute on function switchyard.execute(text, jsonb, text, text, jsonb, jsonb, text, integer, text, text[], text),
-  switchyard.dismiss_job(uuid, text) to switchyard_client, switchyard_operator, switchyard_admin;
+  switchyard.execute_job, switchyard.dismiss_job(uuid, text) to switchyard_client, switchyard_operator, switchyard_admin;
 
 -- An operator reads everything, submits, and decides about actions and queues.
 grant select on all tables in schema switchyard to switchyard_operator;

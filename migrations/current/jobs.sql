@@ -107,22 +107,19 @@ end
 $$;
 comment on function switchyard.execute is 'Submits a job of that process in the caller''s name; with an idempotency key used before, the first job. With a version, only while the process is as it was when that was read.';
 
--- Not with the rights of its owner: what follows set_config runs with those of the role that it took, until the transaction ends.
 -- Planning the view over all partitions takes twice as long as everything else here; the generic plan looks at one of each at run time.
-create or replace function switchyard.execute_as(
-  role text, caller text, process text, version text, inputs jsonb, idempotency_key text, correlation_id text, callbacks jsonb, outputs jsonb,
-  response text, priority integer, lane text, tags text[]
+create or replace function switchyard.execute_job(
+  process text, inputs jsonb, idempotency_key text, correlation_id text, callbacks jsonb, outputs jsonb, response text, priority integer,
+  lane text, tags text[], version text
 ) returns jsonb
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  made uuid;
+  made uuid := switchyard.execute(process, inputs, idempotency_key, correlation_id, callbacks, outputs, response, priority, lane, tags, version);
 begin
-  perform set_config('role', role, true), set_config('switchyard.caller', caller, true);
-  made := switchyard.execute(process, inputs, idempotency_key, correlation_id, callbacks, outputs, response, priority, lane, tags, version);
   return (select to_jsonb(j) from switchyard.job j where j.job_id = made);
 end
 $$;
-comment on function switchyard.execute_as is 'Takes the caller''s role and name, submits a job, and returns it: what signalbox needs for a submission, in one statement.';
+comment on function switchyard.execute_job is 'The same as execute; returns the job.';
 
 -- A caller may end what it may see: an open job is canceled, an ended one no longer listed. No row is deleted.
 create or replace function switchyard.dismiss_job(job_id uuid, reason text) returns boolean

@@ -1,5 +1,9 @@
+-- role: takes the caller's role and name until the transaction ends
+select set_config('role', %(role)s, true), set_config('switchyard.caller', %(caller)s, true);
+
 -- become: begins a transaction with the caller's role and name
-begin; select set_config('role', %(role)s, true), set_config('switchyard.caller', %(caller)s, true);
+begin;
+-- include role
 
 -- use_token: name and role of the valid token with a hash
 select name, role from switchyard.use_token(%(hash)s);
@@ -54,9 +58,11 @@ select switchyard.uuid_floor(%(at)s) as id;
 -- job: one job
 select * from switchyard.job where job_id = %(job)s;
 
--- execute: submits a job in the caller's name, if the process is still as it was read
-select switchyard.execute_as(%(role)s, %(caller)s, %(process)s, %(version)s, %(inputs)s::jsonb, %(idempotency_key)s, %(correlation_id)s,
-  %(callbacks)s::jsonb, %(outputs)s::jsonb, %(response)s, %(priority)s::integer, %(lane)s, %(tags)s::text[]) as job;
+-- execute: submits a job in the caller's name, if the process is still as it was read; both statements are one transaction
+-- include role
+;
+select switchyard.execute_job(%(process)s, %(inputs)s::jsonb, %(idempotency_key)s, %(correlation_id)s, %(callbacks)s::jsonb,
+  %(outputs)s::jsonb, %(response)s, %(priority)s::integer, %(lane)s, %(tags)s::text[], %(version)s) as job;
 
 -- dismiss: cancels an open job, hides one that has ended
 select switchyard.dismiss_job(%(job)s, %(reason)s) as changed;

@@ -44,7 +44,7 @@ MAY: dict[str, list[LiteralString]] = {
         "select * from switchyard.job_event",
         "select * from switchyard.family(switchyard.uuid_floor(now()))",
         "select * from switchyard.use_token('')",
-        "select switchyard.execute_as('switchyard_client','ann','w',null,'{}',null,null,null,null,null,100,null,null)",
+        "select switchyard.execute_job('w','{}',null,null,null,null,null,100,null,null,null)",
     ],
     "switchyard_operator": [
         "select * from switchyard.job",

@@ -1,14 +1,19 @@
-"""A submission is one statement, checked against the process as the database has it at that moment."""
+"""A submission is one message, checked against the process as the database has it at that moment."""
 
 import json
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from signalbox.app import build
+from signalbox.database import Database as Pool
+from signalbox.site import Site
 from tests.integration.signalbox.conftest import Connect, Jobs, Token
+from tests.parts.database import Database
 
 NUMBERS = {"input": {"type": "object", "properties": {"scene": {"type": "number"}}, "required": ["scene"]}}
 
@@ -17,18 +22,18 @@ async def execute(client: httpx.AsyncClient, scene: Any, process: str = "nutrien
     return await client.post(f"/processes/{process}/execution", json={"inputs": {"scene": scene}})
 
 
-async def test_the_second_submission_is_one_statement(
+async def test_the_second_submission_is_one_message(
     client: httpx.AsyncClient, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert (await execute(client, "S2A")).status_code == 201
     sent: list[str] = []
-    execute_real = psycopg.AsyncConnection.execute
+    execute_real = psycopg.AsyncCursor.execute
 
     async def counted(self: Any, text: Any, *given: Any, **more: Any) -> Any:
         sent.append(text)
         return await execute_real(self, text, *given, **more)
 
-    monkeypatch.setattr(psycopg.AsyncConnection, "execute", counted)
+    monkeypatch.setattr(psycopg.AsyncCursor, "execute", counted)
     answer = await execute(client, "S2B")
     assert answer.status_code == 201
     assert len(sent) == 1, sent
@@ -80,3 +85,28 @@ async def test_routes_are_found_where_the_application_is_mounted(connect: Connec
             assert (await mounted.get(path)).status_code == 200, path
             assert (await mounted.put(path)).status_code == 405, path
             assert (await mounted.get(f"{path}/no/such/thing")).status_code == 404, path
+
+
+async def test_a_login_without_rights_of_its_own_is_enough(
+    connect: Connect, token: Token, jobs: Jobs, database: Database
+) -> None:
+    name = f"signalbox_{uuid4().hex[:12]}"
+    roles = "switchyard_client, switchyard_reader, switchyard_operator"
+    database.execute(f"do $$ begin create role {name} login noinherit; grant {roles} to {name}; end $$")
+    client = await connect(access={})
+    site: Site = client.site  # type: ignore[attr-defined]
+    await site.database.close()
+    site.database = Pool(make_conninfo(database.url, user=name), 2)
+    await site.database.open()
+    try:
+        ann = token("submitter", "ann")
+        made = await client.post("/processes/plain/execution", json={}, headers=ann)
+        assert made.status_code == 201, made.text
+        again = await client.post("/processes/plain/execution", json={"inputs": {"a": "'; x"}}, headers=ann)
+        assert again.status_code == 201, again.text
+        found = (await client.get("/jobs", headers=ann)).json()["jobs"]
+        assert {each["jobID"] for each in found} == {made.json()["jobID"], again.json()["jobID"]}
+        assert (await client.get("/queues", headers=token("operator"))).status_code == 200
+    finally:
+        await site.database.close()
+        database.execute(f"do $$ begin revoke {roles} from {name}; drop role {name}; end $$")
