@@ -18,7 +18,7 @@ from caboose.presence import Presence
 from caboose.queries import Queries
 from caboose.scope import Scope
 from caboose.sweeps.due_callbacks import DueCallbacks
-from caboose.sweeps.reconcile import Reconcile
+from caboose.sweeps.reconcile import Pace, Reconcile
 from caboose.sweeps.timeouts import Timeouts
 from switchyard.backends.registry import build_sources
 from switchyard.config.config import Config
@@ -105,10 +105,7 @@ class Caboose:
         queries = self._queries(f"reconcile {served.source.name}")
         return Reconcile(
             *(served.source, served.names, queries, intake, leader),
-            grace=served.grace,
-            silent=served.silent,
-            every=served.every,
-            quiet=self._config.caboose.poll,
+            Pace(served.grace, served.silent, served.every, self._config.caboose.poll),
         )
 
     async def _run(self) -> None:

@@ -1,42 +1,84 @@
 """What the conductor shows to Prometheus; the labels are action names, statuses and outcomes, all few."""
 
+from functools import cached_property
+
+from prometheus_client import Gauge
+
 from switchyard.process.metrics import Metrics
+
+BY_NAME = ("action_name",)
+BY_STATUS = ("action_name", "status")
+BY_FLOW = ("action_name", "flow")
 
 
 class ConductorMetrics:
-    """The conductor's metrics in one registry."""
+    """In one registry: what the workers do, and what the maintenance loops find."""
 
     def __init__(self, metrics: Metrics | None = None) -> None:
         made = metrics or Metrics("conductor")
-        by_name = ("action_name",)
         self.registry = made.registry
-        self.claims = made.counter("claims", "Actions claimed", by_name)
-        self.dispatches = made.counter(
-            "dispatches", "Dispatches by what was written of them", ("action_name", "status")
-        )
-        self.dispatch_seconds = made.histogram("dispatch_seconds", "How long a dispatch took", by_name)
-        self.locks = made.gauge("locks_held", "Actions claimed and not yet settled", by_name)
-        self.tokens = made.gauge("tokens", "Tokens in the bucket of this instance", by_name)
-        self.breaker = made.gauge("breaker_rate_factor", "Share of the configured rate in force", by_name)
-        self.reconnects = made.counter("listener_reconnects", "Sessions lost and opened anew", by_name)
-        self.abandoned = made.counter("dispatches_abandoned", "Dispatches whose session was lost", by_name)
-        self.held_up = made.gauge("writes_held_up", "1 while outcomes cannot be written", by_name)
-        self.depth = made.gauge("queue_depth", "Actions that have not ended", ("action_name", "status"))
-        self.age = made.gauge("queue_oldest_seconds", "Age of the oldest of them", ("action_name", "status"))
-        self.paused = made.gauge("paused", "1 while nothing is claimed of the name", by_name)
+        self.dispatch = DispatchMetrics(made)
+        self.maintenance = MaintenanceMetrics(made)
+
+
+class DispatchMetrics:
+    """Of the workers, by action name."""
+
+    def __init__(self, made: Metrics) -> None:
+        self.claims = made.counter("claims", "Actions claimed", BY_NAME)
+        self.dispatches = made.counter("dispatches", "Dispatches by what was written of them", BY_STATUS)
+        self.seconds = made.histogram("dispatch_seconds", "How long a dispatch took", BY_NAME)
+        self.locks = made.gauge("locks_held", "Actions claimed and not yet settled", BY_NAME)
+        self.tokens = made.gauge("tokens", "Tokens in the bucket of this instance", BY_NAME)
+        self.breaker = made.gauge("breaker_rate_factor", "Share of the configured rate in force", BY_NAME)
+        self.reconnects = made.counter("listener_reconnects", "Sessions lost and opened anew", BY_NAME)
+        self.abandoned = made.counter("dispatches_abandoned", "Dispatches whose session was lost", BY_NAME)
+        self.held_up = made.gauge("writes_held_up", "1 while outcomes cannot be written", BY_NAME)
+
+    def of(self, name: str) -> "NameMetrics":
+        return NameMetrics(self, name)
+
+
+class NameMetrics:
+    """The same of one action name: shown from the start, except tokens where there is no rate."""
+
+    def __init__(self, every: DispatchMetrics, name: str) -> None:
+        self._every, self._name = every, name
+        self.claims = every.claims.labels(name)
+        self.seconds = every.seconds.labels(name)
+        self.locks = every.locks.labels(name)
+        self.breaker = every.breaker.labels(name)
+        self.reconnects = every.reconnects.labels(name)
+        self.abandoned = every.abandoned.labels(name)
+        self.held_up = every.held_up.labels(name)
+
+    @cached_property
+    def tokens(self) -> Gauge:
+        return self._every.tokens.labels(self._name)
+
+    def recorded(self, status: str, times: int) -> None:
+        """So many dispatches ended in an event of that status."""
+        self._every.dispatches.labels(self._name, status).inc(times)
+
+
+class MaintenanceMetrics:
+    """Of the whole ledger, as the loops of this instance find it, and what they do."""
+
+    def __init__(self, made: Metrics) -> None:
+        self.depth = made.gauge("queue_depth", "Actions that have not ended", BY_STATUS)
+        self.age = made.gauge("queue_oldest_seconds", "Age of the oldest of them", BY_STATUS)
+        self.paused = made.gauge("paused", "1 while nothing is claimed of the name", BY_NAME)
         self.causes = made.gauge("inbox_causes", "Causes of the failures in the inbox", ("trend",))
-        by_flow = ("action_name", "flow")
         self.in_flight = made.gauge(
-            "flow_in_flight", "In flight in the whole fleet, of names with limits", by_flow
+            "flow_in_flight", "In flight in the whole fleet, of names with limits", BY_FLOW
         )
-        self.lanes = made.gauge("lanes", "Lanes of names with limits", (*by_flow, "state"))
+        self.lanes = made.gauge("lanes", "Lanes of names with limits", (*BY_FLOW, "state"))
         self.lost = made.counter("workers_lost", "Workers marked lost by this instance", ("kind",))
         self.days_ahead = made.gauge("partitions_days_ahead", "Days until the partitions run out")
-        by_schedule = ("schedule",)
         self.ticks = made.counter(
-            "schedule_ticks", "Actions that this instance submitted for schedules", by_schedule
+            "schedule_ticks", "Actions that this instance submitted for schedules", ("schedule",)
         )
         self.missed_ticks = made.counter(
-            "schedule_missed_ticks", "Ticks that did not fire in time", by_schedule
+            "schedule_missed_ticks", "Ticks that did not fire in time", ("schedule",)
         )
         self.late_schedules = made.gauge("schedules_late", "Schedules with a tick due for more than a minute")

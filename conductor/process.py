@@ -106,7 +106,7 @@ class ConductorProcess:
     def dispatched(self) -> dict[str, int]:
         """How many dispatches were recorded so far, by status."""
         found: Counter[str] = Counter()
-        for family in self._metrics.dispatches.collect():
+        for family in self._metrics.dispatch.dispatches.collect():
             for sample in family.samples:
                 if sample.name.endswith("_total") and sample.value:
                     found[sample.labels["status"]] += int(sample.value)
@@ -147,7 +147,7 @@ class ConductorProcess:
         return own
 
     async def _run_loops(self, own: OwnSession) -> None:
-        config, metrics = self._config, self._metrics
+        config, metrics = self._config, self._metrics.maintenance
         quiet = max(QUIET, config.conductor.poll)
         settle = Settle(own, OwnSession(config.database.conninfo()), quiet)
         loops: list[Loop] = [

@@ -9,6 +9,7 @@ been silent for long.
 
 import time
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from caboose.isolate import NOT_ABOUT_A_CASE, answered
@@ -24,10 +25,20 @@ from switchyard.status import Status
 
 log = get_logger(__name__)
 
-EVERY = 15.0
-GRACE = 15.0
-SILENT = 300.0
 PAGE = 1000
+
+
+class Pace(NamedTuple):
+    """Seconds: how long something may be missing or silent, and how often to look."""
+
+    grace: float = 15.0
+    silent: float = 300.0
+    every: float = 15.0
+    quiet: float = 0.0
+    """Between two looks while nothing is expected, if that is longer than `every` asks for."""
+
+
+PACE = Pace()
 
 
 class Reconcile:
@@ -40,19 +51,14 @@ class Reconcile:
         queries: Queries,
         intake: Intake,
         leader: Leader,
+        pace: Pace = PACE,
         *,
-        grace: float = GRACE,
-        silent: float = SILENT,
-        every: float = EVERY,
-        quiet: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = f"reconcile {source.name}"
         self._source, self._names = source, names
         self._queries, self._intake, self._leader = queries, intake, leader
-        self._grace, self._silent, self._every = grace, silent, every
-        self._quiet = max(idle_pause(every), quiet)
-        self._clock = clock
+        self._pace, self._clock = pace, clock
         self._unanswered = False  # a look in this pass got no answer
         self._missing: dict[tuple[UUID, int], float] = {}
         self._asked: dict[tuple[UUID, int], float] = {}
@@ -60,7 +66,7 @@ class Reconcile:
     async def run_once(self) -> float | None:
         """One pass over everything that was handed over."""
         if not self._source.can_look or not self._leader.leads or not await self._source.ready():
-            return self._every
+            return self._pace.every
         after, seen = START, set()
         self._unanswered = False
         while page := await self._queries.open_executions(self._names, after, PAGE):
@@ -71,7 +77,8 @@ class Reconcile:
         for memory in (self._missing, self._asked):
             for gone in memory.keys() - seen:
                 del memory[gone]
-        return self._every if seen else self._quiet
+        every, quiet = self._pace.every, self._pace.quiet
+        return every if seen else max(idle_pause(every), quiet)
 
     async def _compare(self, each: OpenExecution) -> None:
         try:
@@ -94,8 +101,8 @@ class Reconcile:
 
     async def _ask(self, each: OpenExecution) -> None:
         """Look for it once it has been silent for long, and not too often."""
-        key, now = (each.uuid, each.run), self._clock()
-        if each.silent < self._silent or now - self._asked.get(key, -self._silent) < self._silent:
+        key, now, silent = (each.uuid, each.run), self._clock(), self._pace.silent
+        if each.silent < silent or now - self._asked.get(key, -silent) < silent:
             return
         found = await answered(self._source.look(each.uuid, each.run))
         if found is None:
@@ -107,7 +114,7 @@ class Reconcile:
 
     async def _miss(self, each: OpenExecution) -> None:
         first = self._missing.setdefault((each.uuid, each.run), self._clock())
-        if self._clock() - first < self._grace:
+        if self._clock() - first < self._pace.grace:
             return
         if not await self._queries.try_lock([each.lock_id]):
             return

@@ -41,7 +41,7 @@ class BatchPipeline(Pipeline):
         if len(batch) and served.at_most_once:
             await self._as_records(batch)
         elif len(batch):
-            served.claims.inc(len(batch))
+            served.metrics.claims.inc(len(batch))
             await self._as_columns(batch)
         return look
 

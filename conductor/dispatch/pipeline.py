@@ -290,7 +290,7 @@ class Pipeline:
         self.table.clear()
         served = self._served
         if dropped:
-            served.metrics.abandoned.labels(served.name).inc(dropped)
+            served.metrics.abandoned.inc(dropped)
             log.warning("dispatches were abandoned with their session", action=served.name, count=dropped)
 
     async def _cancel(self) -> list[ClaimedAction]:
@@ -310,5 +310,5 @@ class Pipeline:
         return left
 
     def _count_claims(self, actions: Sequence[ClaimedAction], seconds: float) -> None:
-        self._served.claims.inc(len(actions))
+        self._served.metrics.claims.inc(len(actions))
         traced_claim(actions, seconds)

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from conductor.limits.breaker import Breaker
-from conductor.limits.bucket import Bucket, FleetBucket
 from conductor.limits.claim_size import ClaimSize
 from conductor.limits.flows import Flows
+from conductor.limits.tokens import Tokens
 from conductor.metrics import ConductorMetrics
 from conductor.session.session import Session
 from switchyard.config.action import Action
@@ -33,46 +33,32 @@ class ServedName:
         self.handler = handler
         self.batch_handler = handler if isinstance(handler, BatchHandler) else None
         self.at_most_once = action.delivery == "at_most_once"
-        self.metrics = metrics
+        self.metrics = metrics.dispatch.of(name)
         self.claim_size = ClaimSize(clock)
-        self.claims = metrics.claims.labels(name)
-        self.seconds = metrics.dispatch_seconds.labels(name)
-        rate = action.rate
-        self.bucket = Bucket(rate.limit, rate.burst, clock) if rate else None
-        self.fleet = FleetBucket(name, rate.limit, rate.burst) if rate and rate.scope == "fleet" else None
+        self.tokens = Tokens(name, action.rate, self.metrics, clock) if action.rate else None
         self._busy = 0.0
         breaker = Breaker.configured(action.breaker) if action.breaker else None
         by_lane = action.breaker is not None and action.breaker.scope == "lane"
         self.breaker = None if by_lane else breaker
         self.flows = Flows(flows, breaker if by_lane else None)
-        metrics.breaker.labels(name).set(1.0)
+        self.metrics.breaker.set(1.0)
 
     def slots(self, configured: int) -> int:
         """How many may be in flight: without a rate, the breaker can only reduce the slots."""
-        if self.breaker is None or self.bucket is not None:
+        if self.breaker is None or self.tokens is not None:
             return configured
         return max(1, int(configured * self.breaker.factor))
 
     async def take(self, session: Session, wanted: int) -> tuple[int, float]:
         """Tokens for up to `wanted` dispatches; with none, the seconds until there may be one."""
-        if self.bucket is None or wanted == 0:
+        if self.tokens is None or wanted == 0:
             return wanted, 0.0
-        taken = self.bucket.take(wanted)
-        wait = self.bucket.wait() if taken == 0 else 0.0
-        if taken and self.fleet:
-            shared, wait = await self.fleet.take(session, taken)
-            self.bucket.put_back(taken - shared)
-            taken = shared
-        self.metrics.tokens.labels(self.name).set(self.bucket.tokens())
-        return taken, wait
+        return await self.tokens.take(session, wanted)
 
     async def put_back(self, session: Session, tokens: int) -> None:
         """Return what a claim found no work for."""
-        if self.bucket is None or tokens == 0:
-            return
-        self.bucket.put_back(tokens)
-        if self.fleet:
-            await self.fleet.put_back(session, tokens)
+        if self.tokens is not None and tokens:
+            await self.tokens.put_back(session, tokens)
 
     def observe(self, outcome: Outcome, lane: str | None = None) -> None:
         """Let the breaker see the outcome of a dispatch."""
@@ -80,14 +66,14 @@ class ServedName:
             self.flows.observe(lane, outcome)
         if self.breaker is None or not self.breaker.observe(outcome):
             return
-        if self.bucket is not None:
-            self.bucket.slow_to(self.breaker.factor)
-        self.metrics.breaker.labels(self.name).set(self.breaker.factor)
+        if self.tokens is not None:
+            self.tokens.slow_to(self.breaker.factor)
+        self.metrics.breaker.set(self.breaker.factor)
         log.warning("the breaker changed the rate", action=self.name, factor=round(self.breaker.factor, 4))
 
     def was_busy(self, seconds: float) -> None:
         """A handler took this long."""
-        self.seconds.observe(seconds)
+        self.metrics.seconds.observe(seconds)
         self._busy += seconds
 
     def take_busy(self) -> float:
@@ -98,8 +84,8 @@ class ServedName:
     def state(self) -> dict[str, float]:
         """What `switchyard workers` shows of it."""
         shown: dict[str, float] = {}
-        if self.bucket is not None:
-            shown["tokens"] = round(self.bucket.tokens(), 3)
+        if self.tokens is not None:
+            shown["tokens"] = round(self.tokens.left(), 3)
         if self.breaker is not None:
             shown["breaker_factor"] = round(self.breaker.factor, 4)
         return shown

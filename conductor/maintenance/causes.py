@@ -1,7 +1,7 @@
 """The causes of the failures in the inbox, for the metrics."""
 
 from conductor.maintenance.own_session import QUIET, OwnSession
-from conductor.metrics import ConductorMetrics
+from conductor.metrics import MaintenanceMetrics
 from switchyard.ledger.queries import query
 
 CAUSES = query("conductor", "causes")
@@ -12,7 +12,7 @@ class Causes:
 
     name = "causes"
 
-    def __init__(self, own: OwnSession, metrics: ConductorMetrics, quiet: float = QUIET) -> None:
+    def __init__(self, own: OwnSession, metrics: MaintenanceMetrics, quiet: float = QUIET) -> None:
         self._own = own
         self._quiet = quiet
         self._metrics = metrics

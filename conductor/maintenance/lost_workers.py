@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conductor.maintenance.own_session import OwnSession
-from conductor.metrics import ConductorMetrics
+from conductor.metrics import MaintenanceMetrics
 from conductor.session.session import Session
 from switchyard.config.daemons import Workers
 from switchyard.ledger.queries import query
@@ -29,7 +29,7 @@ class LostWorkers:
         self,
         own: OwnSession,
         workers: Workers,
-        metrics: ConductorMetrics,
+        metrics: MaintenanceMetrics,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._own = own

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import psycopg
 
 from conductor.maintenance.own_session import OwnSession
-from conductor.metrics import ConductorMetrics
+from conductor.metrics import MaintenanceMetrics
 from conductor.session.session import Session
 from switchyard.config.daemons import Partitions
 from switchyard.ledger.queries import query
@@ -35,7 +35,7 @@ class PartitionCare:
         self,
         own: OwnSession,
         settings: Partitions,
-        metrics: ConductorMetrics,
+        metrics: MaintenanceMetrics,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._own = own

@@ -1,7 +1,7 @@
 """The queue's depth and age, and what is paused, for the metrics."""
 
 from conductor.maintenance.own_session import QUIET, OwnSession
-from conductor.metrics import ConductorMetrics
+from conductor.metrics import MaintenanceMetrics
 from switchyard.ledger.queries import query
 from switchyard.process.log import get_logger
 
@@ -18,7 +18,7 @@ class QueueDepth:
 
     name = "queue depth"
 
-    def __init__(self, own: OwnSession, metrics: ConductorMetrics, quiet: float = QUIET) -> None:
+    def __init__(self, own: OwnSession, metrics: MaintenanceMetrics, quiet: float = QUIET) -> None:
         self._own = own
         self._quiet = quiet
         self._metrics = metrics

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from conductor.maintenance.own_session import QUIET, OwnSession
-from conductor.metrics import ConductorMetrics
+from conductor.metrics import MaintenanceMetrics
 from conductor.session.session import Session
 from switchyard.ledger.queries import query
 from switchyard.process.log import get_logger
@@ -32,7 +32,7 @@ class Ticks:
 
     name = "schedules"
 
-    def __init__(self, own: OwnSession, metrics: ConductorMetrics, quiet: float = QUIET) -> None:
+    def __init__(self, own: OwnSession, metrics: MaintenanceMetrics, quiet: float = QUIET) -> None:
         self._own = own
         self._quiet = quiet  # without a schedule: a new one notifies
         self._metrics = metrics

@@ -272,7 +272,7 @@ class Writer:
 
     def count(self, status: str, times: int) -> None:
         """So many events of that status were committed."""
-        self._served.metrics.dispatches.labels(self._served.name, status).inc(times)
+        self._served.metrics.recorded(status, times)
         if status in BAD_ENDS:
             self._row.heartbeat.failed += times
         elif status == "BACKOFF":
@@ -311,7 +311,7 @@ class Writer:
         elif self._refused and not refused:
             log.info("outcomes can be written again", action=self._served.name)
         self._refused = refused
-        self._served.metrics.held_up.labels(self._served.name).set(int(refused))
+        self._served.metrics.held_up.set(int(refused))
 
 
 def _trace(action: ClaimedAction, seconds: float) -> None:

@@ -80,7 +80,7 @@ class WorkerLoop:
 
     async def run(self) -> None:
         """Until it is stopped, or has found nothing more to do where it runs once."""
-        locks = self._served.metrics.locks.labels(self._served.name)
+        locks = self._served.metrics.locks
         await self.wakeup.listen()
         while not self._over():
             await self._one_turn()
@@ -89,7 +89,7 @@ class WorkerLoop:
     async def abandon(self) -> None:
         """The session is gone, and with it everything that it held."""
         await self._pipeline.abandon()
-        self._served.metrics.locks.labels(self._served.name).set(0)
+        self._served.metrics.locks.set(0)
 
     async def _one_turn(self) -> None:
         self.wakeup.clear()
@@ -209,7 +209,7 @@ class WorkerLoop:
     def _nothing_to_weigh(self) -> bool:
         """What a bell names may be claimed by itself: no other work is known of, and no tokens are needed."""
         still = self.wakeup.bell.still
-        plain = self._served.bucket is None and not self._served.flows
+        plain = self._served.tokens is None and not self._served.flows
         return not self._once and plain and still and self._may_claim()
 
     def _wake(self) -> None:

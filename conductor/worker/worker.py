@@ -171,7 +171,7 @@ class Worker:
             again_in=round(pause, 3),
             exc_info=None if expected else error,
         )
-        self._served.metrics.reconnects.labels(self._served.name).inc()
+        self._served.metrics.reconnects.inc()
         try:
             async with asyncio.timeout(pause):
                 await self._stopped.wait()

@@ -15,7 +15,7 @@ from caboose.observe.intake import Intake
 from caboose.queries import Queries
 from caboose.scope import Scope
 from caboose.sweeps.due_callbacks import DueCallbacks
-from caboose.sweeps.reconcile import Reconcile
+from caboose.sweeps.reconcile import Pace, Reconcile
 from switchyard.backends.registry import build_sources
 from switchyard.config.config import Config
 from switchyard.execution import WHOLE
@@ -26,7 +26,7 @@ from tests.parts.database import Database
 class Heard:
     """The one source of a configuration with a single action `run`."""
 
-    def __init__(self, database: Database, folder: Path, config: Mapping[str, Any], **reconcile: Any) -> None:
+    def __init__(self, database: Database, folder: Path, config: Mapping[str, Any], **pace: float) -> None:
         self.config = Config.model_validate({**config, "caboose": {"poll": "100ms"}})
         self.store = open_store((folder / "store").as_uri())
         self._pump: asyncio.Task[float | None] | None = None
@@ -39,7 +39,7 @@ class Heard:
         self.completer = Completer(served, self.intake, leader, self.queries[0], services)
         self.due = DueCallbacks(self.queries[1], Scope.of(self.config, {"run": self.source}, WHOLE), services)
         self.reconcile = Reconcile(
-            self.source, served.names, self.queries[2], self.intake, leader, **reconcile
+            self.source, served.names, self.queries[2], self.intake, leader, Pace(**pace)
         )
 
     async def start(self) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from caboose.sweeps.idle import idle_pause
-from caboose.sweeps.reconcile import EVERY, Reconcile
+from caboose.sweeps.reconcile import PACE, Pace, Reconcile
 from switchyard.errors import Transient
 from switchyard.sources import Observation
 from tests.integration.caboose.conftest import Worlds
@@ -38,7 +38,7 @@ async def world(worlds: Worlds) -> World:
 
 def reconcile(world: World, clock: Clock) -> Reconcile:
     return Reconcile(
-        world.source, ["run"], world.queries, world.intake, world.leader, grace=10.0, clock=clock
+        world.source, ["run"], world.queries, world.intake, world.leader, Pace(grace=10.0), clock=clock
     )
 
 
@@ -49,9 +49,9 @@ def mine(world: World) -> dict[str, str]:
 async def test_what_vanished_fails_after_the_grace_and_is_not_retried(world: World) -> None:
     clock = Clock()
     loop = reconcile(world, clock)
-    assert await loop.run_once() == idle_pause(EVERY)
+    assert await loop.run_once() == idle_pause(PACE.every)
     uuid = world.queued(world.submit(), detail=mine(world))
-    assert await loop.run_once() == EVERY
+    assert await loop.run_once() == PACE.every
     await world.tell()
     assert world.thread(uuid)["status"] == "QUEUED", "it may be on its way"
     clock.now += 11
@@ -121,9 +121,8 @@ async def test_what_only_a_look_can_tell_is_looked_at_now_and_then_and_forgotten
 ) -> None:
     clock, looks = Clock(), 0
     loop = Reconcile(
-        world.source, ["run"], world.queries, world.intake, world.leader, silent=0.0, clock=clock
+        world.source, ["run"], world.queries, world.intake, world.leader, Pace(silent=0.0), clock=clock
     )
-    loop._silent = 0.0
     uuid = world.queued(world.submit(), detail=mine(world))
     world.started(uuid)
     look = world.source.look
@@ -136,7 +135,7 @@ async def test_what_only_a_look_can_tell_is_looked_at_now_and_then_and_forgotten
     monkeypatch.setattr(world.source, "present", lambda *_: None)
     monkeypatch.setattr(world.source, "look", counted)
     await loop.run_once()
-    loop._silent = 60.0
+    loop._pace = Pace(silent=60.0)
     await loop.run_once()
     assert looks == 1, "it was heard of lately"
     assert list(loop._asked) == [(uuid, 1)]

@@ -51,7 +51,7 @@ async def test_it_is_removed_after_a_day(yard: Yard) -> None:
     )
     own = OwnSession(yard.database.url)
     try:
-        await LostWorkers(own, Workers(), yard.metrics).run_once()
+        await LostWorkers(own, Workers(), yard.metrics.maintenance).run_once()
     finally:
         await own.close()
     left = yard.database.execute(

@@ -229,7 +229,7 @@ async def test_a_server_that_takes_no_writes_keeps_locks_and_stops_dispatching(y
         " execute function refuse_writes()"
     )
     handler.gate.set()
-    await eventually(lambda: yard.metrics.held_up.labels(NAME)._value.get() == 1)
+    await eventually(lambda: yard.metrics.dispatch.held_up.labels(NAME)._value.get() == 1)
     assert yard.ledger.locks() == 2
     assert len(handler.works) == 2
     yard.database.execute("drop trigger a_refuses on switchyard.event")

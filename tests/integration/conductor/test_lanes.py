@@ -69,13 +69,13 @@ async def test_waiting_and_flying_actions_of_flows_are_in_the_metrics(yard: Yard
     await eventually(lambda: handler.flying == 2)
     own = OwnSession(yard.database.url)
     try:
-        await QueueDepth(own, yard.metrics).run_once()
+        await QueueDepth(own, yard.metrics.maintenance).run_once()
     finally:
         await own.close()
     [[flow]] = yard.database.execute("select flow from switchyard.flow")
     [[state]] = yard.database.execute("select state from switchyard.lane")
-    assert yard.metrics.lanes.labels(NAME, flow, state)._value.get() == 1
-    assert yard.metrics.in_flight.labels(NAME, flow)._value.get() == 2
+    assert yard.metrics.maintenance.lanes.labels(NAME, flow, state)._value.get() == 1
+    assert yard.metrics.maintenance.in_flight.labels(NAME, flow)._value.get() == 2
     handler.gate.set()
 
 

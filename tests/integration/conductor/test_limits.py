@@ -76,7 +76,7 @@ async def test_a_breaker_slows_and_recovers_and_shows_it(yard: Yard) -> None:
 
     def watched(outcome: Outcome, lane: str | None = None) -> None:
         observe(outcome, lane)
-        seen.append(served.metrics.breaker.labels(NAME)._value.get())
+        seen.append(served.metrics.breaker._value.get())
 
     served.observe = watched  # type: ignore[method-assign]  # the metric after each outcome
     yard.start(served)
@@ -94,15 +94,15 @@ async def test_a_name_that_loses_too_many_workers_is_paused_until_resumed(yard: 
     own = OwnSession(yard.database.url)
     try:
         ticks = itertools.count()
-        marker = LostWorkers(own, limits, yard.metrics, clock=lambda: next(ticks) / 5)
+        marker = LostWorkers(own, limits, yard.metrics.maintenance, clock=lambda: next(ticks) / 5)
         for _ in range(5):
             await marker.run_once()
-        assert yard.metrics.lost.labels("conductor")._value.get() == 0
+        assert yard.metrics.maintenance.lost.labels("conductor")._value.get() == 0
         for _ in range(2):
             await marker.run_once()
         paused = "select action_name, reason from switchyard.paused"
         assert yard.database.execute(paused) == [("drill", "3 of 3 workers were lost")]
-        assert yard.metrics.lost.labels("conductor")._value.get() == 3
+        assert yard.metrics.maintenance.lost.labels("conductor")._value.get() == 3
         yard.database.execute("select switchyard.resume('drill', 'test', 'seen to')")
         await marker.run_once()
         assert yard.database.execute(paused) == []  # what was lost before the resume counts no more
@@ -122,7 +122,7 @@ async def test_old_rows_are_swept_and_live_ones_stay(yard: Yard) -> None:
     )
     own = OwnSession(yard.database.url)
     try:
-        await LostWorkers(own, Workers(), yard.metrics).run_once()
+        await LostWorkers(own, Workers(), yard.metrics.maintenance).run_once()
     finally:
         await own.close()
     hosts = yard.database.execute("select host from switchyard.worker order by host")
@@ -168,13 +168,16 @@ async def test_the_queue_and_the_partitions_are_in_the_metrics(yard: Yard) -> No
     yard.submit(7)
     own = OwnSession(yard.database.url)
     try:
-        await QueueDepth(own, yard.metrics).run_once()
-        await PartitionCare(own, Partitions(days_ahead=20), yard.metrics).run_once()
-        assert yard.metrics.depth.labels(NAME, "PENDING")._value.get() == 7
-        assert yard.metrics.days_ahead._value.get() >= 20
+        await QueueDepth(own, yard.metrics.maintenance).run_once()
+        await PartitionCare(own, Partitions(days_ahead=20), yard.metrics.maintenance).run_once()
+        assert yard.metrics.maintenance.depth.labels(NAME, "PENDING")._value.get() == 7
+        assert yard.metrics.maintenance.days_ahead._value.get() >= 20
         with yard.database.connect(autocommit=False) as other:
             other.execute("select switchyard.maintenance_lock()")
-            assert await PartitionCare(own, Partitions(days_ahead=30), yard.metrics).run_once() == 10.0
+            assert (
+                await PartitionCare(own, Partitions(days_ahead=30), yard.metrics.maintenance).run_once()
+                == 10.0
+            )
     finally:
         await own.close()
 
@@ -201,9 +204,9 @@ async def test_retention_drops_what_has_ended_and_comes_back_soon_for_the_rest(
     )
     old = "select suffix from switchyard.partition_span where ends_at < '2025-01-01' order by 1"
     own = OwnSession(yard.database.url)
-    care = PartitionCare(own, Partitions(retention=30 * 86400.0, every=3600.0), yard.metrics)
+    care = PartitionCare(own, Partitions(retention=30 * 86400.0, every=3600.0), yard.metrics.maintenance)
     try:
-        assert await PartitionCare(own, Partitions(every=3600.0), yard.metrics).run_once() == 3600
+        assert await PartitionCare(own, Partitions(every=3600.0), yard.metrics.maintenance).run_once() == 3600
         assert yard.database.execute(old) == [("20240101",), ("20240102",)], "without retention nothing goes"
         assert await care.run_once() == 3600
         assert yard.database.execute(old) == [("20240101",), ("20240102",)], (
@@ -227,7 +230,7 @@ async def test_hole_4_nothing_is_dropped_while_the_clocks_differ(
     ledger.old_partition("2024-01-01")
     own = OwnSession(yard.database.url)
     settings = Partitions(retention=30 * 86400.0, every=3600.0)
-    care = PartitionCare(own, settings, yard.metrics, clock=lambda: time.time() - 40 * 86400)
+    care = PartitionCare(own, settings, yard.metrics.maintenance, clock=lambda: time.time() - 40 * 86400)
     try:
         for _ in range(3):
             await care.run_once()
@@ -242,11 +245,11 @@ async def test_hole_4_nothing_is_dropped_while_the_clocks_differ(
 async def test_a_pause_is_seen_in_metrics_and_log(yard: Yard, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     own = OwnSession(yard.database.url)
-    depth = QueueDepth(own, yard.metrics)
+    depth = QueueDepth(own, yard.metrics.maintenance)
     try:
         yard.database.execute("select switchyard.pause('drill', 'ops', 'too hot')")
         await depth.run_once()
-        assert yard.metrics.paused.labels(NAME)._value.get() == 1
+        assert yard.metrics.maintenance.paused.labels(NAME)._value.get() == 1
         assert "too hot" in caplog.text
         yard.database.execute("select switchyard.resume('drill', 'ops', 'cooled')")
         await depth.run_once()

@@ -52,7 +52,7 @@ async def passes(server: Database, count: int = 1) -> ConductorMetrics:
     """Let one conductor look so often."""
     own, metrics = OwnSession(server.url), ConductorMetrics()
     try:
-        loop = Ticks(own, metrics)
+        loop = Ticks(own, metrics.maintenance)
         for _ in range(count):
             await loop.run_once()
     finally:

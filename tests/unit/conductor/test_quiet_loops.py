@@ -42,4 +42,4 @@ async def test_schedules_are_watched_closely_only_where_there_are_some(
     next_tick: float | None, pause: float
 ) -> None:
     pending = own([next_tick, 0, False])
-    assert await Ticks(pending, ConductorMetrics(), quiet=600.0).run_once() == pause
+    assert await Ticks(pending, ConductorMetrics().maintenance, quiet=600.0).run_once() == pause
