@@ -47,6 +47,15 @@ begin
         bool_or(f.after is not null) as waits, bool_or(f.member_of is not null) as joins
       from fresh f group by f.action_name) as n;
   end if;
+  if names && array['graph', 'campaign'] then
+    -- Those are actions with members. A workflow of the first name has steps; a node of it collects the output of its graph.
+    select f.action_name into wrong from fresh f
+    where f.action_name in ('graph', 'campaign') and not (f.action_name = 'graph' and (f.workflow is not null or f.member_of is not null))
+      and not exists (select from switchyard.sets s where s.action_uuid = f.action_uuid) limit 1;
+    if found then
+      raise exception 'action_name: % is reserved', wrong.action_name using errcode = 'check_violation';
+    end if;
+  end if;
   if routed then
     -- A workflow under another name would not run, and end with its callbacks all the same.
     select f.workflow, f.action_name, r.action_name as runs_it into wrong

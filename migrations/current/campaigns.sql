@@ -27,6 +27,7 @@ create or replace function switchyard.start_campaign(
 ) returns uuid language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   c switchyard.campaign;
+  whole switchyard.action;
   run_by text := switchyard.action_name_for(workflow, action_name);
 begin
   select * into c from switchyard.campaign x where x.name = start_campaign.name;
@@ -36,8 +37,12 @@ begin
     end if;
     return c.action_uuid;
   end if;
-  c.action_uuid := switchyard.submit('campaign', jsonb_build_object('campaign', name, 'source', source), priority => priority, lane => lane, callbacks => callbacks);
-  perform switchyard.open_set(c.action_uuid, policy);
+  whole.action_name := 'campaign';
+  whole.parameters := jsonb_build_object('campaign', name, 'source', source);
+  whole.priority := priority;
+  whole.lane := lane;
+  whole.callbacks := callbacks;
+  c.action_uuid := switchyard.make_set(whole, policy);
   insert into switchyard.campaign (action_uuid, name, action_name, workflow, source, parameters, in_flight, priority, lane, started_by)
   values (c.action_uuid, start_campaign.name, run_by, start_campaign.workflow, start_campaign.source, start_campaign.parameters, start_campaign.in_flight,
     start_campaign.priority, start_campaign.lane, switchyard.caller());

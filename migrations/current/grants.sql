@@ -67,6 +67,7 @@ grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.cl
   switchyard.give_tokens(text, double precision, integer), switchyard.pause(text, text, text),
   switchyard.tick(text, integer, timestamptz, timestamptz[], timestamptz, integer), switchyard.release_tick(text),
   switchyard.settle_waiting(integer, boolean), switchyard.settle_sets(integer), switchyard.submit_items(integer),
+  switchyard.open_graph(uuid, integer, integer, jsonb),
   switchyard.ensure_partitions(integer, text), switchyard.drop_partition(text) to switchyard_worker, switchyard_admin;
 
 -- An administrator decides.

@@ -28,7 +28,7 @@ begin
     perform switchyard.graph_error('nodes.%s.inputs: must be an object', name);
   elsif node -> 'parameters' ? '$inputs' then
     perform switchyard.graph_error('nodes.%s.parameters: $inputs is reserved', name);
-  elsif node ? 'inputs' and node ->> 'workflow' is null then
+  elsif coalesce(node -> 'inputs', '{}') <> '{}' and node ->> 'workflow' is null and node ->> 'action_name' is distinct from 'graph' then
     perform switchyard.graph_error('nodes.%s.inputs: only a node with a workflow takes inputs', name);
   elsif coalesce(node ->> 'policy', 'ended') not in ('successful', 'ended') then
     perform switchyard.graph_error('nodes.%s.policy: must be successful or ended', name);
@@ -121,7 +121,7 @@ $$;
 comment on function switchyard.checked_graph is 'The names of the nodes in an order in which they may be made; an error where the graph is not well-formed.';
 
 -- Ids in the order of the graph: of actions in one INSERT, one waits only for a smaller id.
-create or replace function switchyard.add_nodes(p_set uuid, graph jsonb, names text[]) returns void
+create or replace function switchyard.add_nodes(p_set uuid, graph jsonb, names text[], p_submitted_by text) returns void
 language plpgsql as $$
 declare
   begins timestamptz := clock_timestamp();
@@ -136,7 +136,7 @@ begin
     coalesce(n.value ->> 'lane', graph ->> 'lane'), switchyard.tags_in(n.value), nullif(n.value -> 'callbacks', 'null'),
     graph ->> 'correlation_id', a.after, case when a.after is not null then n.value ->> 'policy' end,
     (select jsonb_object_agg(i.key, i.value || jsonb_build_object('from', ids -> (i.value ->> 'from')))
-     from jsonb_each(n.value -> 'inputs') as i), p_set, n.key, switchyard.caller()
+     from jsonb_each(n.value -> 'inputs') as i), p_set, n.key, p_submitted_by
   from jsonb_each(graph -> 'nodes') as n left join (
     select e.waiter, array_agg((ids ->> e.dependency)::uuid order by ids ->> e.dependency) as after
     from switchyard.graph_edges(graph -> 'nodes') as e group by e.waiter) as a on a.waiter = n.key
@@ -149,7 +149,7 @@ create or replace function switchyard.submit_graph(graph jsonb) returns table (n
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   names text[];
-  whole uuid;
+  whole switchyard.action;
   wrong text;
 begin
   select k into wrong from jsonb_object_keys(graph) as k
@@ -158,17 +158,45 @@ begin
     perform switchyard.graph_error('graph: there is no field %s', wrong);
   end if;
   names := switchyard.checked_graph(graph -> 'nodes');
-  whole := switchyard.submit('graph', jsonb_build_object('nodes', cardinality(names), 'sha256', encode(sha256(convert_to((graph - 'correlation_id')::text, 'UTF8')), 'hex')),
-    idempotency_key => graph ->> 'key', callbacks => nullif(graph -> 'callbacks', 'null'), correlation_id => graph ->> 'correlation_id',
-    lane => graph ->> 'lane', tags => switchyard.tags_in(graph));
-  perform from switchyard.sets s where s.action_uuid = whole;
+  whole.action_name := 'graph';
+  whole.parameters := jsonb_build_object('nodes', cardinality(names), 'sha256', encode(sha256(convert_to((graph - 'correlation_id')::text, 'UTF8')), 'hex'));
+  whole.idempotency_key := graph ->> 'key';
+  whole.callbacks := nullif(graph -> 'callbacks', 'null');
+  whole.correlation_id := graph ->> 'correlation_id';
+  whole.lane := graph ->> 'lane';
+  whole.tags := switchyard.tags_in(graph);
+  whole.action_uuid := switchyard.make_set(whole);
+  perform from switchyard.sets s where s.action_uuid = whole.action_uuid and s.sealed;
   if not found then -- else this very graph was submitted before
-    perform switchyard.open_set(whole);
-    perform switchyard.add_nodes(whole, graph, names);
-    perform switchyard.seal_set(whole);
+    perform switchyard.add_nodes(whole.action_uuid, graph, names, switchyard.caller());
+    perform switchyard.seal_set(whole.action_uuid);
   end if;
   return query
-  select null, whole union all (select a.node, a.action_uuid from switchyard.action a where a.member_of = whole order by a.action_uuid);
+  select null, whole.action_uuid
+  union all (select a.node, a.action_uuid from switchyard.action a where a.member_of = whole.action_uuid order by a.action_uuid);
 end
 $$;
 comment on function switchyard.submit_graph is 'Asks for several actions that wait for each other; the ids of the graph (without a name) and of its nodes.';
+
+-- A workflow with steps is claimed like any action; whoever claimed it asks for its steps here, in one transaction. Asked again (after
+-- a crash, or by two at once), it finds the set there, or its run over.
+create or replace function switchyard.open_graph(p_uuid uuid, p_run integer, p_attempt integer, graph jsonb) returns boolean
+language plpgsql security definer set search_path = switchyard, pg_temp as $$
+declare
+  names text[] := switchyard.checked_graph(graph -> 'nodes');
+  whole switchyard.action;
+begin
+  perform from switchyard.thread t where t.action_uuid = p_uuid and t.run = p_run and t.status < 'SUCCESSFUL' for update;
+  if not found or exists (select from switchyard.sets s where s.action_uuid = p_uuid) then
+    return false;
+  end if;
+  select * into strict whole from switchyard.action a where a.action_uuid = p_uuid and a.action_name = 'graph';
+  insert into switchyard.sets (action_uuid) values (p_uuid);
+  perform switchyard.open_set(p_uuid, p_run, p_attempt);
+  perform switchyard.add_nodes(p_uuid, graph || jsonb_strip_nulls(jsonb_build_object('correlation_id', whole.correlation_id,
+    'lane', whole.lane, 'priority', whole.priority)), names, whole.submitted_by);
+  perform switchyard.seal_set(p_uuid);
+  return true;
+end
+$$;
+comment on function switchyard.open_graph is 'Makes the steps of a workflow members of its action; false where they are, or its run is over.';

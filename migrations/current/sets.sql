@@ -10,15 +10,39 @@
 --
 -- Locks, in this order: sets, thread of the set, threads of members. settle_sets waits for none of them.
 
-create or replace function switchyard.open_set(p_set uuid, p_policy text default 'successful') returns void
+create or replace function switchyard.open_set(p_set uuid, p_run integer default 1, p_attempt integer default 0) returns void
 language plpgsql as $$
 begin
-  insert into switchyard.sets (action_uuid, policy) values (p_set, p_policy);
-  insert into switchyard.event (action_uuid, status, run, attempt, source) values (p_set, 'RUNNING', 1, 0, 'sets');
+  insert into switchyard.event (action_uuid, status, run, attempt, source) values (p_set, 'RUNNING', p_run, p_attempt, 'sets');
   update switchyard.yard y set watched = true where y.action_uuid = p_set;
 end
 $$;
-comment on function switchyard.open_set is 'Makes a new action one that has members.';
+comment on function switchyard.open_set is 'An action that has members is RUNNING until they have ended.';
+
+-- Its row in sets comes first: no other action may have such a name (action_makes_thread).
+create or replace function switchyard.make_set(wanted switchyard.action, p_policy text default 'successful') returns uuid
+language plpgsql as $$
+declare
+  first uuid;
+begin
+  wanted.action_uuid := switchyard.uuid7();
+  wanted.action_type := 'callback';
+  wanted.priority := coalesce(wanted.priority, 100);
+  if wanted.idempotency_key is not null then
+    first := switchyard.first_of_key(wanted);
+    if first <> wanted.action_uuid then
+      return first;
+    end if;
+  end if;
+  insert into switchyard.sets (action_uuid, policy) values (wanted.action_uuid, p_policy);
+  insert into switchyard.action (action_uuid, action_type, action_name, priority, parameters, callbacks, correlation_id, idempotency_key, lane, tags, submitted_by)
+  values (wanted.action_uuid, wanted.action_type, wanted.action_name, wanted.priority, wanted.parameters, wanted.callbacks, wanted.correlation_id,
+    wanted.idempotency_key, wanted.lane, wanted.tags, switchyard.caller());
+  perform switchyard.open_set(wanted.action_uuid);
+  return wanted.action_uuid;
+end
+$$;
+comment on function switchyard.make_set is 'Makes an action that has members; with an idempotency key used before, the id of the first.';
 
 create or replace function switchyard.seal_set(p_set uuid) returns void
 language plpgsql as $$

@@ -20,6 +20,27 @@ end
 $$;
 comment on function switchyard.action_name_for is 'The name that runs that workflow; an error where it is not the one given.';
 
+create or replace function switchyard.first_of_key(wanted switchyard.action) returns uuid
+language plpgsql as $$
+declare
+  first switchyard.idempotency;
+begin
+  insert into switchyard.idempotency as i values (wanted.action_name, wanted.idempotency_key, wanted.action_uuid, switchyard.content_of(wanted))
+  on conflict do nothing;
+  if found then
+    return wanted.action_uuid;
+  end if;
+  select * into first from switchyard.idempotency i
+  where i.action_name = wanted.action_name and i.idempotency_key = wanted.idempotency_key;
+  if first.content is distinct from switchyard.content_of(wanted) then
+    raise exception 'idempotency_key: % was used for action %, which asked for something else', wanted.idempotency_key, first.action_uuid
+      using errcode = 'unique_violation';
+  end if;
+  return first.action_uuid;
+end
+$$;
+comment on function switchyard.first_of_key is 'The first action that was submitted under that key: this one, or one that asked for the same.';
+
 create or replace function switchyard.submit(
   action_name text default null, parameters jsonb default '{}', workflow text default null, priority integer default 100,
   correlation_id text default null, idempotency_key text default null, start_after timestamptz default null,
@@ -28,7 +49,7 @@ create or replace function switchyard.submit(
 ) returns uuid language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   wanted switchyard.action;
-  first switchyard.idempotency;
+  first uuid;
 begin
   if priority is null or priority not between -32768 and 32767 then
     raise exception 'priority: must be between -32768 and 32767, not %', priority using errcode = 'numeric_value_out_of_range';
@@ -46,16 +67,10 @@ begin
   wanted.after := nullif(after, '{}');
   wanted.after_policy := after_policy;
   if idempotency_key is not null then
-    insert into switchyard.idempotency as i values (wanted.action_name, idempotency_key, wanted.action_uuid, switchyard.content_of(wanted))
-    on conflict do nothing;
-    if not found then
-      select * into first from switchyard.idempotency i
-      where i.action_name = wanted.action_name and i.idempotency_key = submit.idempotency_key;
-      if first.content is distinct from switchyard.content_of(wanted) then
-        raise exception 'idempotency_key: % was used for action %, which asked for something else', idempotency_key, first.action_uuid
-          using errcode = 'unique_violation';
-      end if;
-      return first.action_uuid;
+    wanted.idempotency_key := idempotency_key;
+    first := switchyard.first_of_key(wanted);
+    if first <> wanted.action_uuid then
+      return first;
     end if;
   end if;
   insert into switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters, callbacks, correlation_id, idempotency_key, start_after, lane, tags,

@@ -33,12 +33,15 @@ async def with_inputs(
         paths = [wanted[name]["path"] for name in names]
         values = await shared_pool().run(evaluate.paths, paths, b'{"output":' + output + b"}", group=group)
         for name, value in zip(names, values, strict=True):
-            found[name] = _value(name, wanted[name], *value)
+            where = f"input {name}: {wanted[name]['path']} in the output of {action}"
+            found[name] = value_of(where, wanted[name], *value)
     return found
 
 
-def _value(name: str, wanted: Mapping[str, Any], values: list[Any], single: bool, wrong: str | None) -> Any:
-    where = f"input {name}: {wanted['path']} in the output of {wanted['from']}"
+def value_of(
+    where: str, wanted: Mapping[str, Any], values: list[Any], single: bool, wrong: str | None
+) -> Any:
+    """What a path found, a list where it can find several; BadInput without that and a default."""
     if wrong is not None:
         raise BadInput(f"{where}: {wrong}")
     if not single:

@@ -64,6 +64,8 @@ def _workflows(config: Config) -> Table:
 
 
 def _runs(workflow: Workflow, action: Action) -> str:
+    if workflow.steps:
+        return f"{len(workflow.steps)} steps"
     template = workflow.template or action.default_template
     if workflow.manifest is not None:
         return workflow.manifest.path or "a manifest written in place"

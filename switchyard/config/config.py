@@ -5,6 +5,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import model_validator
+
 from switchyard.config.by_type import AnyAction
 from switchyard.config.daemons import Caboose, Conductor, Logging, Partitions, Workers
 from switchyard.config.database import Database
@@ -13,6 +15,7 @@ from switchyard.config.names import HeaderName, Name, StoreUrl
 from switchyard.config.schedules import Schedule
 from switchyard.config.secrets import Secret
 from switchyard.config.signalbox import Signalbox
+from switchyard.config.steps import GRAPH
 from switchyard.config.workflows import Workflow
 
 SHARED = ("store", "correlation_header", "actions", "workflows", "secrets")
@@ -48,9 +51,25 @@ class Config(Model):
     secrets: Mapping[Name, Secret] = {}
     """Secrets that templates may use as `secrets.name`, by reference."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _serve_steps(cls, data: Any) -> Any:
+        return with_graph_action(data)
+
     def fingerprint(self) -> str:
         """A hash of what all conductors of a database must agree on; it has references, never secrets."""
         return fingerprint_of(self.model_dump(mode="json", include=set(SHARED)))
+
+
+def with_graph_action(data: Any) -> Any:
+    """The data with the action that starts the steps of workflows, where a workflow has steps."""
+    if not isinstance(data, dict):
+        return data
+    workflows, actions = data.get("workflows"), data.get("actions", {})
+    if not isinstance(workflows, dict) or not isinstance(actions, dict) or GRAPH in actions:
+        return data
+    stepped = any(isinstance(each, dict) and each.get("steps") for each in workflows.values())
+    return {**data, "actions": {**actions, GRAPH: {"type": GRAPH}}} if stepped else data
 
 
 def fingerprint_of(content: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from switchyard.config.callbacks import Callback
 from switchyard.config.parts import Parts, WorkflowPart
 from switchyard.config.problems import Path, Problem, nearest
 from switchyard.config.schedules import Schedule
+from switchyard.config.stepcheck import check_reserved, check_steps
 from switchyard.config.templates import names_under, parse_template
 
 Edge = tuple[str, int]  # the workflow that is started, and the number of the callback that does it
@@ -23,6 +24,8 @@ def crosscheck(parts: Parts) -> Iterator[Problem]:
     for name, workflow in parts.workflows.items():
         if workflow is not None:
             yield from _workflow(("workflows", name), workflow, parts)
+            yield from check_steps(("workflows", name), name, workflow, parts)
+    yield from check_reserved(parts)
     for name, schedule in parts.schedules.items():
         if schedule is not None:
             yield from _schedule(("schedules", name), schedule, parts)

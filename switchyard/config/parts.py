@@ -5,7 +5,7 @@ sees everything at once. A part that is there but cannot be read is None: it exi
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,8 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 from switchyard.config.action import Action
 from switchyard.config.by_type import AnyAction
 from switchyard.config.callbacks import Callback
-from switchyard.config.config import Config
+from switchyard.config.config import Config, with_graph_action
 from switchyard.config.schedules import Schedule
+from switchyard.config.steps import GRAPH, Step, Taken
 from switchyard.config.workflows import TemplateName, Workflow
 
 Numbered = tuple[tuple[int, Callback], ...]
@@ -29,6 +30,8 @@ class WorkflowPart:
     manifest: bool
     callbacks: Numbered
     limited: bool = False
+    steps: Mapping[str, Step] = field(default_factory=dict)
+    output: Mapping[str, Taken] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,15 @@ def _part(workflow: Workflow) -> WorkflowPart:
         workflow.manifest is not None,
         numbered,
         workflow.limits is not None,
+        workflow.steps,
+        workflow.output,
     )
 
 
 def salvage(data: Any, context: dict[str, Any]) -> Parts:
     """What is readable of data that as a whole is not."""
     adapter: TypeAdapter[Action] = TypeAdapter(AnyAction)
+    data = with_graph_action(data)
     actions = {name: _read(adapter, value, context) for name, value in _section(data, "actions").items()}
     workflows = {
         name: _salvage_workflow(value, context) for name, value in _section(data, "workflows").items()
@@ -76,11 +82,17 @@ def _section(data: Any, name: str) -> Mapping[str, Any]:
 
 
 def _salvage_workflow(value: Any, context: dict[str, Any]) -> WorkflowPart | None:
-    if not isinstance(value, dict) or not isinstance(value.get("action"), str):
+    action = value.get("action", GRAPH if value.get("steps") else None) if isinstance(value, dict) else None
+    if not isinstance(action, str):
         return None
     template = _read(TypeAdapter(TemplateName), value.get("template"), context)
     hidden = "manifest" in value or (template is None and value.get("template") is not None)
-    return WorkflowPart(value["action"], template, hidden, tuple(_salvage_callbacks(value, context)))
+    read = {name: _read(TypeAdapter(Step), step, context) for name, step in _section(value, "steps").items()}
+    steps = {name: step for name, step in read.items() if step is not None}
+    if len(steps) < len(read):
+        steps = {}  # one that cannot be read would seem to be missing
+    callbacks = tuple(_salvage_callbacks(value, context))
+    return WorkflowPart(action, template, hidden, callbacks, steps=steps)
 
 
 def _salvage_callbacks(value: dict[str, Any], context: dict[str, Any]) -> Iterator[tuple[int, Callback]]:

@@ -1,5 +1,6 @@
 """Workflows: what can be submitted."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
@@ -11,6 +12,7 @@ from switchyard.config.model import Model
 from switchyard.config.names import Name
 from switchyard.config.retry import ONCE, RetryPolicy
 from switchyard.config.schemas import SchemaFile
+from switchyard.config.steps import GRAPH, Step, Taken
 from switchyard.config.units import Interval
 
 
@@ -24,6 +26,8 @@ def _text_or_words(value: Any) -> str | tuple[str, ...]:
 def _is_word(value: Any) -> bool:
     return isinstance(value, str) and "\0" not in value and len(value) <= 10_000
 
+
+MOST_STEPS = 999  # a graph has 1,000 nodes, and its output is one
 
 TemplateName = Annotated[
     str | tuple[str, ...],
@@ -42,8 +46,12 @@ class Workflow(Model):
     """What it does, shown by the HTTP API."""
     version: Annotated[str, Field(min_length=1, max_length=50)] = "1"
     """Its version, shown by the HTTP API."""
-    action: Name
-    """The action that runs it: one of type argo, cirrus, sqs, local or noop."""
+    action: Name = GRAPH
+    """The action that runs it: one of type argo, cirrus, sqs, local or noop. Not given where it has steps."""
+    steps: Annotated[Mapping[Name, Step], Field(max_length=MOST_STEPS)] = {}
+    """Instead of an action: other workflows and actions that run as its steps, each after those it names."""
+    output: Mapping[str, Taken] = {}
+    """Only with steps: what its own output has, by name, taken from the outputs of its steps."""
     template: TemplateName | None = None
     """The WorkflowTemplate, state machine, queue or command, as the action's type has it."""
     manifest: ManifestFile | None = None
@@ -80,7 +88,19 @@ class Workflow(Model):
             raise ValueError(f"two callbacks are called {twice!r}: give each its own name")
         if self.template is not None and self.manifest is not None:
             raise ValueError("give either template or manifest")
+        self._check_steps()
         return self
+
+    def _check_steps(self) -> None:
+        if (self.action == GRAPH) != bool(self.steps):
+            raise ValueError("give either action, which runs it, or steps")
+        if self.output and not self.steps:
+            raise ValueError("output is for a workflow with steps: the output of any other is what it writes")
+        one = (self.template, self.manifest, self.output_schema, self.limits)
+        if self.steps and (any(one) or self.retry != ONCE):
+            raise ValueError(
+                "template, manifest, retry, output_schema and limits are for workflows that a backend runs"
+            )
 
 
 __all__ = ["Manifest", "Workflow"]

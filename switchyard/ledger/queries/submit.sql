@@ -19,5 +19,11 @@ select workflow, action_name from switchyard.route where workflow = any(%(workfl
 copy switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters,
   callbacks, correlation_id, start_after, lane, tags, after, after_policy) from stdin;
 
+-- open_graph: makes the steps of a workflow members of its action
+select switchyard.open_graph(%(uuid)s, %(run)s, %(attempt)s, %(graph)s);
+
+-- graph_of_node: the graph that a node belongs to, and its run
+select a.member_of, t.run from switchyard.action a join switchyard.thread t on t.action_uuid = a.member_of where a.action_uuid = %(uuid)s;
+
 -- graph: submits a whole graph; its own id first, then those of its nodes
 select name, action_uuid from switchyard.submit_graph(cast(%(graph)s as jsonb));

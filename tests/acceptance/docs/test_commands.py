@@ -171,7 +171,12 @@ def test_actions_that_wait(place: Sandbox) -> None:
                 "select status::text, count(*) from switchyard.thread group by 1"
             ).fetchall()
 
-    until(lambda: statuses() == [("SUCCESSFUL", 10)], 30)
+    until(lambda: statuses() == [("SUCCESSFUL", 16)], 60)
+    with psycopg.connect(place.url) as connection:
+        done = connection.execute(
+            "select parameters from switchyard.action where callback = 'done'"
+        ).fetchall()
+    assert done == [({"total": 10},)]  # 0 + 1 + 2 + 3 + 4, through two programs and the whole's output
 
 
 REST = sorted(

@@ -198,3 +198,64 @@ def test_newuser_5_a_callback_without_what_its_type_needs_is_refused() -> None:
     assert problem.dotted == "workflows.w.callbacks[0].parameters"
     assert problem.message == "'item' is missing, which type stac needs"
     assert problems(text.replace("NAME", "item")) == []
+
+
+@pytest.mark.parametrize(
+    ("steps", "path", "said"),
+    [
+        ("{a: {workflow: god}}", "steps.a.workflow", "no workflow 'god' (did you mean 'good'?)"),
+        ("{a: {action: nothin}}", "steps.a.action", "no action 'nothin' (did you mean 'nothing'?)"),
+        ("{a: {action: argo}}", "steps.a.action", "which runs workflows: give workflow instead"),
+        ("{a: {action: nothing, after: [b]}}", "steps.a.after[0]", "there is no step 'b'"),
+        (
+            "{one: {workflow: good, inputs: {x: {from: on, path: $.output}}}}",
+            "steps.one.inputs.x.from",
+            "there is no step 'on' (did you mean 'one'?)",
+        ),
+        (
+            "{a: {action: nothing}, b: {workflow: good, inputs: {x: {from: a, path: $.output}}}}",
+            "steps.b.inputs.x.from",
+            "step 'a' runs no workflow, and so has no output",
+        ),
+        (
+            "{a: {workflow: good}, b: {action: nothing, inputs: {x: {from: a, path: $.output}}}}",
+            "steps.b.inputs",
+            "only a step with a workflow takes outputs of others",
+        ),
+        (
+            "{a: {workflow: good, after: [b]}, b: {workflow: good, inputs: {x: {from: a, path: $.output}}}}",
+            "steps",
+            "these wait for each other: a -> b -> a",
+        ),
+        ("{a: {workflow: good, after: [a]}}", "steps", "these wait for each other: a -> a"),
+        ("{a: {workflow: bad}}", "steps", "'bad' is a step of itself"),
+        ("{output: {workflow: good}}", "steps.output", "reserved for the workflow's own output"),
+    ],
+)
+def test_a_workflow_with_steps(steps: str, path: str, said: str) -> None:
+    (problem,) = found(f"  bad: {{steps: {steps}}}\n")
+    assert problem.dotted == f"workflows.bad.{path}"
+    assert said in problem.message
+
+
+def test_a_workflow_that_is_a_step_of_its_step() -> None:
+    text = "  one: {steps: {a: {workflow: two}}}\n  two: {steps: {a: {workflow: one}}}\n"
+    assert [problem.dotted for problem in found(text)] == ["workflows.one.steps", "workflows.two.steps"]
+
+
+def test_steps_of_several_kinds_are_good() -> None:
+    steps = "{a: {workflow: good}, b: {action: nothing, after: [a], policy: ended}, c: {workflow: good, inputs: {x: {from: a, path: $.output.x}}}}"
+    assert found(f"  whole: {{steps: {steps}, output: {{x: {{from: c, path: $.output.x}}}}}}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("action", "path", "said"),
+    [
+        ("graph: {type: noop}", "actions.graph", "'graph' is reserved"),
+        ("campaign: {type: noop}", "actions.campaign", "'campaign' is reserved"),
+        ("other: {type: graph}", "actions.other.type", "the only action of type graph is called 'graph'"),
+    ],
+)
+def test_names_that_are_reserved(action: str, path: str, said: str) -> None:
+    (problem,) = problems(f"actions:\n  {action}\n")
+    assert (problem.dotted, said in problem.message) == (path, True)

@@ -78,7 +78,7 @@ HTTP = "actions:\n  w:\n    type: http\n    request: {url: 'https://a.example'}\
         ("actions: {a: {type: http}}", "1:11", "actions.a.request", "is missing (what is sent)"),
         ("actions: {a: {type: argo}}", "1:11", "actions.a.namespace", "is missing"),
         ("actions: {'a b': {type: noop}}", "1:11", "actions.a b", "is not written right"),
-        (NOOP + "workflows: {w: {}}", "2:13", "workflows.w.action", "is missing (the action that runs it"),
+        (NOOP + "workflows: {w: {}}", "2:13", "workflows.w", "give either action, which runs it, or steps"),
         ("log: {level: loud}", "1:7", "log.level", "must be 'debug', 'info', 'warning' or 'error'"),
         ("log: {level: inf}", "1:7", "log.level", "did you mean 'info'?"),
         ("store: /var/lib", "1:1", "store", "file:///var/lib/switchyard or s3://"),

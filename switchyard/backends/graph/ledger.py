@@ -1,0 +1,39 @@
+"""The handler's connection to the database: opened when it is needed, and anew where it was lost."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, LiteralString
+
+import psycopg
+from psycopg import AsyncConnection
+
+from switchyard.ledger.connect import connect
+from switchyard.ledger.errors import translated
+
+
+class LedgerConnection:
+    """Runs one statement at a time, each a transaction."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._turn = asyncio.Lock()
+        self._open: AsyncConnection | None = None
+
+    async def row(self, statement: LiteralString, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """The first row of its answer; an error of ours where it fails."""
+        async with self._turn:
+            if self._open is None or self._open.closed:
+                self._open = await connect(self._url, application_name="switchyard conductor graphs")
+            try:
+                cursor = await self._open.execute(statement, values)
+                return await cursor.fetchone()
+            except psycopg.Error as error:
+                raise translated(error) from error
+            except BaseException:  # cancelled in mid-statement: its answer must not be the next one's
+                await self._open.close()
+                raise
+
+    async def close(self) -> None:
+        """Close it."""
+        if self._open is not None:
+            await self._open.close()
