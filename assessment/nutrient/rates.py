@@ -4,6 +4,7 @@ The compatible mode joins on the joined name; who finds no row gets the mean of 
 works, so it needs the whole batch. The default mode needs the site alone.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -65,8 +66,8 @@ def _mean(rows: Sequence[RateRow]) -> SiteRates:
     if not rows:
         return SiteRates(None, None, (words.NO_RATES(),))
     return SiteRates(
-        sum(row.occupancy for row in rows) / len(rows),
-        sum(row.litres for row in rows) / len(rows),
+        math.fsum(row.occupancy for row in rows) / len(rows),
+        math.fsum(row.litres for row in rows) / len(rows),
         (words.MEAN_RATES(),),
     )
 

@@ -1,5 +1,7 @@
 """Single rules of the compatible mode, by hand: rates of a batch, treatment works, overlapping features of one name."""
 
+import pytest
+
 from assessment.bundle.lookups import RateRow, Works
 from assessment.editions import PackagePlant
 from assessment.nutrient.rates import of_batch
@@ -21,6 +23,13 @@ def test_a_site_without_a_row_gets_the_mean_of_the_sites_with_the_same_works() -
         (None, None),
     ]
     assert [bool(each.warnings) for each in found] == [False, False, True, True, True]
+
+
+@pytest.mark.parametrize("count", range(1, 60))
+def test_the_mean_of_equal_rates_is_that_rate(count: int) -> None:
+    """A plain sum of 2.4 six times is 14.399999999999999."""
+    found = of_batch(["A"] * count + [None], ["7"] * (count + 1), {"A": RateRow("A", 2.4, 120.0)})
+    assert (found[-1].occupancy, found[-1].litres) == (2.4, 120.0)
 
 
 def test_the_package_plant_is_recognised_by_its_code() -> None:
