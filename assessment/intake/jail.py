@@ -1,13 +1,17 @@
-"""What a process that reads an upload may not do: open sockets, start programs, write or keep open much.
+"""What a process that reads an upload may not do: open sockets, start programs, open other files, write much.
 
 Limits on memory and CPU time are set by `switchyard.process.bounded`, which starts the process.
 """
 
 import ctypes
+import os
 import platform
 import resource
 import struct
 import sys
+from pathlib import Path
+
+from assessment.intake import landlock
 
 FILES = 64
 ANSWER = 2**30
@@ -23,8 +27,39 @@ _ALLOW, _KILL, _EACCES = 0x7FFF0000, 0x80000000, 0x0005000D
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 
 
-def enter() -> None:
-    """From here on, for good."""
+SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom")
+"""What libraries open when they are first used; /proc/self/statm is this process's size."""
+
+
+def enter(upload: Path, folder: Path) -> None:
+    """From here on, for good: `upload` and its parts beside it are read, `folder` is written."""
+    _limit_resources()
+    parts = _parts(upload)
+    edited = any(part.name.endswith("-wal") for part in parts)  # SQLite writes an index of the edits
+    landlock.allow_only([*_program(), *parts], [folder, upload.parent] if edited else [folder])
+    if sys.platform == "linux" and platform.machine() in _DENIED and not _deny(*_DENIED[platform.machine()]):
+        raise RuntimeError("the kernel refuses the filter that keeps a reader from the network")
+
+
+def _parts(upload: Path) -> list[Path]:
+    """The file, and what is named after it in its folder: .dbf, .shx, -wal."""
+    try:
+        return [part for part in upload.parent.iterdir() if part.name.startswith(upload.stem)]
+    except OSError:
+        return [upload]  # whether that can be read, reading it will say
+
+
+def _program() -> list[Path]:
+    """Python, this package and the libraries, with the data of GDAL and PROJ."""
+    names = ("assessment", "switchyard", "numpy", "shapely", "pyogrio", "pyarrow", "pyproj")
+    files = [getattr(sys.modules.get(name), "__file__", None) for name in names]
+    packages = [Path(file).parent for file in files if file]
+    libraries = [package.with_name(f"{package.name}.libs") for package in packages]
+    places = [sys.prefix, sys.base_prefix, *SYSTEM, f"/proc/{os.getpid()}/statm"]
+    return [*packages, *libraries, *map(Path, places)]
+
+
+def _limit_resources() -> None:
     for what, most in (
         (resource.RLIMIT_NOFILE, FILES),
         (resource.RLIMIT_FSIZE, ANSWER),
@@ -33,8 +68,6 @@ def enter() -> None:
         _, hard = resource.getrlimit(what)
         allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(what, (allowed, allowed))
-    if sys.platform == "linux" and platform.machine() in _DENIED and not _deny(*_DENIED[platform.machine()]):
-        raise RuntimeError("the kernel refuses the filter that keeps a reader from the network")
 
 
 def _deny(architecture: int, numbers: tuple[int, ...]) -> bool:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from assessment.intake import landlock
 from assessment.intake import reader as limits
 from assessment.intake.reader import Reader
 from assessment.intake.upload import gcn_sites, nutrient_sites
 from switchyard.errors import BadInput
 from tests.unit.assessment.files import frame, write
-from tests.unit.assessment.hostile import ENDED_BY_TIME, FILES, NAMED, text
+from tests.unit.assessment.hostile import ENDED_BY_TIME, FILES, NAMED, fifo, text
 
 SECONDS = 30.0
 BRIEF = {"CPU": 2.0, "ELAPSED": 4.0}
@@ -122,10 +123,53 @@ def test_a_reader_whose_server_was_killed_starts_another(tmp_path: Path) -> None
 def test_no_network_and_no_programs(tmp_path: Path) -> None:
     """In a process of its own, because the jail is for good."""
     code = (
-        "import os, socket; from assessment.intake import jail; jail.enter()\n"
+        "import os, socket, sys; from pathlib import Path; from assessment.intake import jail\n"
+        "jail.enter(Path(sys.argv[1]) / 'in', Path(sys.argv[1]))\n"
         "for call in (socket.socket, lambda: os.execv('/bin/true', ['true'])):\n"
         "    try: call()\n"
         "    except PermissionError: print('refused')\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["refused", "refused"]
+
+
+OPEN = """
+import sys
+from pathlib import Path
+from assessment.intake import jail
+upload, other, folder = map(Path, sys.argv[1:])
+jail.enter(upload, folder)
+for call in (
+    upload.read_bytes, upload.with_suffix(".dbf").read_bytes, lambda: (folder / "answer").write_bytes(b"x"),
+    other.read_bytes, lambda: other.write_bytes(b"x"), lambda: upload.write_bytes(b"x"), other.unlink,
+    Path("/etc/passwd").read_bytes, Path("/proc/1/environ").read_bytes,
+):
+    try:
+        call()
+        print("done")
+    except PermissionError:
+        print("refused")
+"""
+
+
+def test_no_other_files(tmp_path: Path) -> None:
+    if not landlock.available():
+        pytest.skip("this kernel has no Landlock")
+    for folder in ("in", "out"):
+        (tmp_path / folder).mkdir()
+    for name in ("sites.shp", "sites.dbf", "other.shp"):
+        (tmp_path / "in" / name).write_bytes(b"content")
+    words = [str(tmp_path / name) for name in ("in/sites.shp", "in/other.shp", "out")]
+    done = subprocess.run([sys.executable, "-c", OPEN, *words], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["done"] * 3 + ["refused"] * 6
+
+
+def test_a_coordinate_system_that_opens_a_pipe_does_not_wait_for_it(tmp_path: Path, reader: Reader) -> None:
+    """No test of seconds: the process that waits for a pipe ends by the limit on elapsed time, in other words."""
+    if not landlock.available():
+        pytest.skip("this kernel has no Landlock")
+    with pytest.raises(BadInput) as caught:
+        nutrient_sites(fifo(tmp_path), None, reader)
+    assert "takes too long" not in str(caught.value)
