@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from assessment.formats import arrow
 from switchyard.errors import BadInput
 
 DRIVERS = {
@@ -40,10 +41,10 @@ SEVERAL_LAYERS = {"sqlite", "gdb", "kml", "gml"}
 
 
 class Read(NamedTuple):
-    """A layer as GDAL gives it: geometries as WKB (None where there is none or it cannot be read)."""
+    """A layer as GDAL gives it; a shape (WKB, or parsed) is None where there is none or it cannot be read."""
 
     crs: str | None
-    wkb: Any
+    shapes: Any
     columns: Mapping[str, Any]
 
 
@@ -58,33 +59,47 @@ def check_drivers() -> None:
 
 
 def read(
-    place: str, kind: str, layer: str | None, most: int, encoding: str | None = None, *, ids: bool = False
+    place: str,
+    kind: str,
+    layer: str | None,
+    most: int,
+    encoding: str | None = None,
+    *,
+    ids: bool = False,
+    large: bool = False,
 ) -> Read:
     """One layer: the one asked for, or the only one; at most `most` features of it.
 
-    `ids`: features have ids of their own, which are used if there is no attribute `id`.
+    `ids`: features have ids of their own, which are used if there is no attribute `id`. `large`: pyarrow pays
+    for its import, which takes a tenth of a second.
     """
-    import pyogrio.raw  # noqa: PLC0415
-
     if kind in SEVERAL_LAYERS or layer is not None:
         layer = chosen(place, layer)
     options: dict[str, Any] = {
-        "layer": layer, "encoding": encoding, "force_2d": True, "datetime_as_string": True,
+        "layer": layer, "encoding": encoding, "datetime_as_string": True,
         **OPTIONS.get(kind, {}),
     }  # fmt: skip
-    try:
-        about, fids, shapes, data = pyogrio.raw.read(place, max_features=most, return_fids=True, **options)
-    except pyogrio.errors.FeatureError:
-        # With a limit beyond the file an unreadable geometry is an error without a row; else it is null.
-        if not 0 <= _called(pyogrio.read_info, place, layer=layer)["features"] < most:
-            raise
-        about, fids, shapes, data = _called(pyogrio.raw.read, place, return_fids=True, **options)
-    except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError) as error:
-        raise _said(place, error) from error
-    columns = dict(zip(about["fields"].tolist(), data, strict=True))
+    found = arrow.read(place, most, options) if large else None
+    crs, fids, shapes, columns = found or _by_feature(place, most, options)
     if ids and "id" not in {name.casefold() for name in columns}:
         columns["id"] = fids
-    return Read(_declared(about["crs"]), shapes, columns)
+    return Read(_declared(crs), shapes, columns)
+
+
+def _by_feature(place: str, most: int, options: Mapping[str, Any]) -> arrow.Found:
+    import pyogrio.raw  # noqa: PLC0415
+
+    options = {**options, "return_fids": True, "force_2d": True}
+    try:
+        about, fids, shapes, data = pyogrio.raw.read(place, max_features=most, **options)
+    except pyogrio.errors.FeatureError:
+        # With a limit beyond the file an unreadable geometry is an error without a row; else it is null.
+        if not 0 <= _called(pyogrio.read_info, place, layer=options["layer"])["features"] < most:
+            raise
+        about, fids, shapes, data = _called(pyogrio.raw.read, place, **options)
+    except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError) as error:
+        raise _said(place, error) from error
+    return about["crs"], fids, shapes, dict(zip(about["fields"].tolist(), data, strict=True))
 
 
 def chosen(place: str, wanted: str | None) -> str:

@@ -16,6 +16,8 @@ from assessment.formats.detect import BOM, CONVERT, Format, format_of, other, pa
 from switchyard.errors import BadInput
 
 BATCH = 50_000
+LARGE = 2 * 2**20
+"""Bytes from which a file is read by pyarrow: below, its import costs more than it saves."""
 JSON_LIMIT = 128 * 2**20
 """Bytes of GeoJSON: in memory it takes several times as much."""
 _CONSTANT = re.compile(rb"\b(?:NaN|Infinity)\b")
@@ -43,6 +45,9 @@ class Features:
         values = self.columns[column]
         if not isinstance(values, np.ndarray):
             return list(values)
+        if values.dtype.kind in "iub":
+            whole: list[Any] = values.tolist()
+            return whole
         return [None if value != value else value for value in values.tolist()]  # noqa: PLR0124 - NaN
 
 
@@ -53,16 +58,17 @@ def features(path: Path, layer: str | None, most: int, limit: int) -> Features:
         return _parquet(path, most, limit)
     place = _place(path, kind, limit)
     text = place.text
+    large = path.is_file() and path.stat().st_size >= LARGE
     try:
-        read = gdal.read(place.name, place.kind, layer, most + 1, text.encoding, ids=place.ids)
+        read = gdal.read(place.name, place.kind, layer, most + 1, text.encoding, ids=place.ids, large=large)
     except UnicodeDecodeError:
         text = shapefile.Text(
             shapefile.LATIN, "texts do not fit the declared encoding: they were read as Windows-1252"
         )
         read = gdal.read(place.name, place.kind, layer, most + 1, text.encoding)
-    _count(len(read.wkb), most)
+    _count(len(read.shapes), most)
     remarks = (text.remark,) if text.remark else ()
-    return Features(read.crs, place.assumed_crs, _parsed(read.wkb), read.columns, remarks)
+    return Features(read.crs, place.assumed_crs, _parsed(read.shapes), read.columns, remarks)
 
 
 class Place(NamedTuple):
@@ -155,8 +161,8 @@ def _count(found: int, most: int) -> None:
 
 
 def _parsed(shapes: Any) -> Geometries:
-    """Geometries from WKB; an error names the first invalid one."""
-    if len(shapes) and isinstance(shapes[0], shapely.Geometry):
+    """Geometries from WKB, or as they are; an error names the first invalid one."""
+    if isinstance(next((shape for shape in shapes if shape is not None), None), shapely.Geometry):
         return np.asarray(shapes, dtype=object)
     try:
         return np.asarray(shapely.from_wkb(shapes), dtype=object)

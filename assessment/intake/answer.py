@@ -73,9 +73,17 @@ def _polygons(arrays: Sequence[npt.NDArray[Any]]) -> Geometries:
     for ends, last in ((rings, len(coords) // 2), (polygons, len(rings) - 1), (parts, len(polygons) - 1)):
         if ends[0] != 0 or ends[-1] != last or (np.diff(ends) < 0).any():
             raise ValueError("the offsets of an answer do not fit together")
+    counts = np.diff(parts)
+    if len(single) != len(counts) or (counts < 1).any() or (counts[single] != 1).any():
+        raise ValueError("the polygons of an answer do not fit together")
     made: Geometries = shapely.from_ragged_array(
-        shapely.GeometryType.MULTIPOLYGON, coords.reshape(-1, 2), (rings, polygons, parts)
+        shapely.GeometryType.POLYGON, coords.reshape(-1, 2), (rings, polygons)
     )
-    alone = np.flatnonzero(single)
-    made[alone] = shapely.get_geometry(made[alone], 0)
-    return made
+    if single.all():
+        return made
+    owner = np.repeat(np.arange(len(single)), counts)
+    multiple = ~single[owner]
+    found: Geometries = np.empty(len(single), dtype=object)
+    found[single] = made[parts[:-1][single]]
+    shapely.multipolygons(made[multiple], indices=owner[multiple], out=found)
+    return found

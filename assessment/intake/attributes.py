@@ -48,10 +48,19 @@ def label(ids: Sequence[Any], k: int) -> str:
 
 
 def texts(columns: Mapping[str, Sequence[Any]], column: str, ids: Sequence[Any]) -> tuple[str | None, ...]:
-    values = tuple(text(value) for value in columns[column])
+    values = _cleaned(columns[column])
     if column not in MAY_BE_NULL and None in values:
         raise BadInput(f"{label(ids, values.index(None))}: {column} is null")
     return values
+
+
+def _cleaned(values: Sequence[Any]) -> tuple[str | None, ...]:
+    """`text` of each; a column of sound texts is checked and stripped as a whole, a tenth of the time."""
+    if set(map(type, values)) <= {str, type(None)}:
+        together = "".join(filter(None, values))
+        if together.isascii() and "\0" not in together:
+            return tuple([value.strip() or None if value else None for value in values])
+    return tuple(map(text, values))
 
 
 def text(value: Any) -> str | None:
@@ -80,6 +89,8 @@ def choices(
 
 
 def dwellings(values: Sequence[Any], ids: Sequence[Any]) -> tuple[int, ...]:
+    if set(map(type, values)) == {int} and min(values) >= 0 and max(values) <= MOST_DWELLINGS:
+        return tuple(values)
     return tuple(_count(value, label(ids, k)) for k, value in enumerate(values))
 
 

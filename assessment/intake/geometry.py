@@ -47,12 +47,20 @@ def vetted(
     if crs is None:
         raise BadInput("the file declares no coordinate system (CRS); EPSG:27700 or EPSG:4326 is needed")
     _presence(geometries, label)
-    flat = polygonal(shapely.force_2d(geometries))
+    flat = polygonal(_flat(geometries))
     _angles(flat, crs, label, assumed=assumed)
     moved = systems.to_grid(flat, crs)
     _bounds(moved, label)
     sound, repaired = _repaired(moved, label, repairable)
     return Vetted(sound, repaired, None if systems.is_grid(crs) else systems.name_of(crs))
+
+
+def _flat(geometries: Geometries) -> Geometries:
+    """Without heights and measures, which few files have."""
+    if not (shapely.has_z(geometries) | shapely.has_m(geometries)).any():
+        return geometries
+    flat: Geometries = shapely.force_2d(geometries)
+    return flat
 
 
 def _presence(geometries: Geometries, label: Label) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assessment.intake.answer import Answer
 
 MODULE = "assessment.intake.child"
-USED_LATER = ("numpy.ma", "pyproj")
+USED_LATER = ("numpy.ma", "pyproj", "pyarrow")
 """What only some files need; imported once where many are read."""
 LIMIT = 512 * 2**20
 """Bytes of a file, packed or not."""
