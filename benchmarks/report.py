@@ -37,7 +37,7 @@ class Figure:
 
     @property
     def told(self) -> str:
-        """The name, after what the chart is of: there it stands beside others, here alone."""
+        """The name, after what the chart is of: there it is beside others, here alone."""
         return f"{self.chart}: {self.name}" if self.chart else self.name
 
     @property

@@ -1,4 +1,4 @@
-"""The real parts that the tests stand on; tests/parts has one file a part."""
+"""The real parts that the tests run against; tests/parts has one file per part."""
 
 import logging
 import os

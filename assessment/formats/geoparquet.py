@@ -63,7 +63,7 @@ class GeoParquet:
 
 
 def _is_plain(field: "pyarrow.Field", geometry: str) -> bool:
-    """Scalars: what is nested is no attribute of a site."""
+    """Scalars: a nested column is not an attribute of a site."""
     from pyarrow import types  # noqa: PLC0415
 
     return field.name != geometry and not types.is_nested(field.type)

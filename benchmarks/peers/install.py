@@ -38,7 +38,7 @@ def python() -> Path:
 
     def make(folder: Path) -> None:
         shutil.copytree(source, folder, dirs_exist_ok=True)
-        # Its python finds its packages by where it stands, so the folder may be renamed once it is whole.
+        # Its python finds its packages by its own path, so the folder may be renamed once it is whole.
         run([_python_3_12(), "-m", "venv", folder], cwd=folder)
         run([folder / "bin" / "python", "-m", "pip", "install", "-q", "-r", "requirements.txt"], cwd=folder)
 

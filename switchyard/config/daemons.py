@@ -92,7 +92,7 @@ class Partitions(Model):
 
 
 class Logging(Model):
-    """To standard error, one line an entry."""
+    """To standard error, one line per entry."""
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     """The least severe level that is logged."""

@@ -44,7 +44,7 @@ class Step(Model):
     workflow: Name | None = None
     """The workflow that it runs."""
     action: Name | None = None
-    """The action name, where it is no workflow."""
+    """The action name, if it is not a workflow."""
     after: tuple[Name, ...] = ()
     """The steps that must have ended before it starts, beside those that `inputs` names."""
     policy: Literal["successful", "ended"] = "successful"

@@ -3,7 +3,7 @@
 In this order: a change of account clears the wish to hear of the parent's end, and exec keeps it.
 
 While Python starts, SIGINT is blocked: it can become a KeyboardInterrupt within a callback of the import
-system, where Python ignores exceptions, and the server would run on although it was told to stop.
+system, where Python ignores exceptions, and the server would run on although it was asked to stop.
 """
 
 import os

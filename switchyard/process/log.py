@@ -1,4 +1,4 @@
-"""Logs: one line an event on stderr, JSON for programs or readable for people, ids on every line.
+"""Logs: one line per event on stderr, JSON for programs or readable for people, ids on every line.
 
 Our own lines and those of libraries (stdlib logging) take the same way: ids from the context, level, time,
 exceptions as text, secrets masked, then rendered. Nothing in a line can forge another one. Where nobody has

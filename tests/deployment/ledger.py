@@ -11,7 +11,7 @@ from tests.parts.database import Database
 
 
 class Thread(NamedTuple):
-    """Where an action stands."""
+    """The state of an action."""
 
     status: str
     error: str | None

@@ -50,7 +50,7 @@ OPEN = """
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action and where its thread stands."""
+    """An action and the state of its thread."""
 
     uuid: UUID
     name: str
@@ -118,7 +118,7 @@ def gather(yard: Yard) -> Facts:
 
 
 def settled(yard: Yard) -> bool:
-    """Whether everything has come to its end, as far as can be told."""
+    """Whether everything has come to its end, as far as can be seen."""
     ((still_open,),) = yard.database.execute(OPEN)
     troubles = (yard.absent, yard.left_over, lambda: unnoticed(yard), lambda: slots(yard))
     return still_open == 0 and locks(yard) == 0 and not any(trouble() for trouble in troubles)

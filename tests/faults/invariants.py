@@ -87,7 +87,7 @@ def nothing_left(_: Submitted, facts: Facts) -> Iterator[Violation]:
 
 
 def callbacks_as_configured(submitted: Submitted, facts: Facts) -> Iterator[Violation]:
-    """Each end has exactly the callbacks that the configuration has for it, with what they should be told."""
+    """Each end has exactly the callbacks that the configuration has for it, with the parameters they should have."""
     children: dict[UUID, list[Action]] = defaultdict(list)
     for action in facts.actions.values():
         if action.parent is not None:
@@ -114,7 +114,7 @@ def failures_explained(submitted: Submitted, facts: Facts) -> Iterator[Violation
     """Ends are among those that were meant or cannot be helped; a failure says why, and is in the inbox."""
     for action in facts.actions.values():
         if not action.ended:
-            continue  # lost, which is told elsewhere
+            continue  # lost, which is reported elsewhere
         asked = submitted.get(action.uuid)
         allowed = asked.work.ends if asked else BY_ACTION.get(action.name, {})
         if action.status not in allowed:

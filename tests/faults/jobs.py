@@ -23,7 +23,7 @@ COUNTS: "list[QueueAttributeNameType]" = [
 
 
 class Jobs:
-    """Where assessments wait, are worked on and are told of; the status queue is a standard one, so it may repeat."""
+    """Where assessments wait, are worked on and are reported; the status queue is a standard one, so it may repeat."""
 
     def __init__(self, stack: ExitStack, folder: Path) -> None:
         self.part = stack.enter_context(closing(elasticmq.start()))
@@ -36,7 +36,7 @@ class Jobs:
         self.environ = {**self.part.environ, "AWS_ENDPOINT_URL_SQS": f"http://127.0.0.1:{self.network.port}"}
 
     def worker_environ(self, store: str) -> dict[str, str]:
-        """What `assessment work` is told; every wait is short."""
+        """The settings of `assessment work`; every wait is short."""
         return {
             **self.environ,
             "SQS_ENDPOINT": self.environ["AWS_ENDPOINT_URL_SQS"],

@@ -1,4 +1,4 @@
-"""A seeded submitter: it remembers what it asked for, and asks again until it was told that it is there.
+"""A seeded submitter: it remembers what it asked for, and asks again until it has an answer.
 
 A commit whose answer was lost may have happened; the idempotency key makes asking again safe. So whatever the
 submitter was given an id for exists once, and it can say afterwards what should have become of it.

@@ -55,7 +55,7 @@ def _not(words: Sequence[Token]) -> Iterator[Span]:
 
 
 def _conditions(words: Sequence[Token]) -> Iterator[Span]:
-    """Each side of `and` becomes true, each side of `or` false, and a condition that stands alone true."""
+    """Each side of `and` becomes true, each side of `or` false, and a condition alone true."""
     for place, word in enumerate(words[1:-1], 1):
         before, after = words[place - 1].text, words[place + 1].text
         if word.text in ("and", "or") and word.kind == "word" and after != "replace":

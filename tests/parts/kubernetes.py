@@ -107,7 +107,7 @@ class Cluster:
         return token
 
     def kubeconfig_of(self, token: str, name: str, *, port: int | None = None) -> Path:
-        """A kubeconfig file for a token; `port` where a proxy stands in between."""
+        """A kubeconfig file for a token; `port` where a proxy is in between."""
         cluster = {
             "server": f"https://127.0.0.1:{port or self.port}",
             "certificate-authority": str(self.authority),

@@ -1,6 +1,6 @@
 """A node for Argo's pods: runs the main container's command as a process of this machine.
 
-It stands in for the kubelet, the container runtime and Argo's executor, none of which can run without
+It replaces the kubelet, the container runtime and Argo's executor, none of which can run without
 containers: it watches pods, runs the command that the controller wrapped for its executor, obeys the
 pod's deadline, reports the container's states and the executor's task result, and ends the process when the
 pod is deleted or its workflow is deleted or shut down (which the controller would do through exec, and the

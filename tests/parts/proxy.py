@@ -53,7 +53,7 @@ class Proxy:
         self._delay = seconds
 
     def silence(self) -> None:
-        """From now on nobody hears anything, and nobody is told."""
+        """From now on nothing is forwarded, and no connection is closed."""
         self._call(self._set_gate(open_=False))
 
     def cut(self) -> None:

@@ -112,7 +112,7 @@ def test_progress_is_log_lines_where_nobody_watches(assessment: Run, region: Pat
 
 
 def test_a_request_from_the_environment(assessment: Run, region: Path, tmp_path: Path) -> None:
-    """As a pod or a local execution is told: input and output are URLs in the store."""
+    """As a pod or a local execution receives it: input and output are URLs in the store."""
     run = tmp_path / "executions" / "u" / "r1"
     run.mkdir(parents=True)
     (tmp_path / "uploads").mkdir()

@@ -68,7 +68,7 @@ def environ(elasticmq: AwsPart, s3: AwsPart, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture
 def workshop(elasticmq: AwsPart, s3: AwsPart, environ: dict[str, str], tmp_path: Path) -> Iterator[Workshop]:
     with closing(Workshop(elasticmq, tmp_path, open_store(f"s3://{s3.bucket()}/yard"), environ)) as made:
-        made.status = elasticmq.queue()  # a standard queue: an end may be told twice, and must count once
+        made.status = elasticmq.queue()  # a standard queue: an end may be reported twice, and must count once
         yield made
 
 

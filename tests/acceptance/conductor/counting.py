@@ -58,7 +58,7 @@ def counting() -> Iterator[Counting]:
         request_queue_size = 256
 
         def handle_error(self, request: object, client_address: object) -> None:
-            """A killed conductor is no error here."""
+            """A killed conductor is not an error here."""
 
     server = Server(("127.0.0.1", 0), Handler)
     counts.port = server.server_address[1]

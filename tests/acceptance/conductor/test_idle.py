@@ -1,4 +1,4 @@
-"""What idle programs send: a database that bills by use, or sleeps, is not kept awake by polling."""
+"""What idle programs send: a database that bills by use, or sleeps, is not woken by polling."""
 
 import time
 

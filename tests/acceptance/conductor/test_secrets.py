@@ -1,6 +1,6 @@
 """Secrets of a spawned conductor reach the partner, and show in nothing that it or the command ever says.
 
-The partner says back everything that it was told, as careless servers do in their errors.
+The partner repeats everything that it received, as careless servers do in their errors.
 """
 
 import base64
@@ -22,7 +22,7 @@ SECRETS = (TOKEN, PARTNER, SIGNING)
 
 
 class Echo:
-    """What it was told, and a 400 with all of it."""
+    """What it received, and a 400 with all of it."""
 
     def __init__(self) -> None:
         self.told: list[str] = []

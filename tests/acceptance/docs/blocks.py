@@ -22,7 +22,7 @@ _FENCE = re.compile(
 
 @dataclass(frozen=True)
 class Block:
-    """One fenced block, where it stands and what was said of it."""
+    """One fenced block, its place and the comment before it."""
 
     page: Path
     line: int

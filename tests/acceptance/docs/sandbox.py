@@ -40,7 +40,7 @@ class Sandbox:
         }
 
     def run(self, block: Block) -> str:
-        """Try it; what it printed. An AssertionError says where it stands and what went wrong."""
+        """Try it; what it printed. An AssertionError names its place and what went wrong."""
         text = block.text.replace(FOLDER, str(self.folder))
         for port, free in self._ports.items():
             text = text.replace(port, free)

@@ -52,7 +52,7 @@ def test_a_pause_appears_and_goes(chromium: Chromium, site: Site, scene: Scene, 
         expect(page.locator("main")).not_to_contain_text("the store is full")
 
 
-def test_the_lamp_tells_when_the_server_is_gone(chromium: Chromium, empty: Site) -> None:
+def test_the_lamp_shows_when_the_server_is_gone(chromium: Chromium, empty: Site) -> None:
     with chromium.sight(empty.origin) as sight:
         page = sight.open("/workers")
         expect(page.locator(".live")).to_have_text("live")

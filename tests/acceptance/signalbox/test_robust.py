@@ -1,4 +1,4 @@
-"""Signalbox while what it stands on goes away."""
+"""Signalbox while what it depends on goes away."""
 
 import socket
 import time

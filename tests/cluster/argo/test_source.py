@@ -1,4 +1,4 @@
-"""The argo source against the real API server and the real controller: every end, told right."""
+"""The argo source against the real API server and the real controller: every end is reported correctly."""
 
 import json
 from collections.abc import AsyncIterator

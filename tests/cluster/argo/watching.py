@@ -35,15 +35,15 @@ class Listener:
         self.heard: list[Observation] = []
 
     def of(self, uuid: UUID) -> list[Status | None]:
-        """The statuses told of one action, in order."""
+        """The statuses reported of one action, in order."""
         return [seen.status for seen in self.heard if seen.uuid == uuid]
 
     def last(self, uuid: UUID) -> Observation | None:
-        """What was told of it last."""
+        """What was reported of it last."""
         return next((seen for seen in reversed(self.heard) if seen.uuid == uuid), None)
 
     async def until(self, uuid: UUID, status: Status | None, seconds: float = 60) -> Observation:
-        """The observation of that status, as soon as it is told."""
+        """The observation of that status, as soon as it is reported."""
         found = await eventually(
             lambda: next((s for s in self.heard if (s.uuid, s.status) == (uuid, status)), None), seconds
         )

@@ -13,7 +13,7 @@ from tests.waiting import until
 
 
 def pod(*command: str, **environ: str) -> dict[str, Any]:
-    """A workflow of one pod that is told its places as interface and documents have it."""
+    """A workflow of one pod that receives its places as interface and documents have it."""
     told = {
         "SWITCHYARD_ACTION_UUID": "{{workflow.parameters.switchyard-action-uuid}}",
         "SWITCHYARD_RUN": "{{workflow.parameters.switchyard-run}}",

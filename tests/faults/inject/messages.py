@@ -33,7 +33,7 @@ def poison(yard: Yard, fault: Fault) -> Heal:
 
 
 def bodies(drill: UUID, conductor: UUID) -> list[str]:
-    """`drill`: an action that no status queue has to do with; `conductor`: a worker that is no worker of jobs."""
+    """`drill`: an action that no status queue has to do with; `conductor`: a worker that does not run jobs."""
     report = {"version": 1, "action_uuid": str(NO_ACTION), "run": 1, "status": "SUCCESSFUL"}
     beat = {"event": "beat", "worker": MARK, "kind": "assessment"}
     odd: list[Any] = [

@@ -13,7 +13,7 @@ Heal = Callable[[], None]
 Injection = Callable[[Yard, Fault], Heal]
 
 
-class Missed(Exception):  # noqa: N818 - it is no error of anybody
+class Missed(Exception):  # noqa: N818 - it is nobody's error
     """There was nothing to hit."""
 
 

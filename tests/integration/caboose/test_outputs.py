@@ -42,7 +42,7 @@ async def test_an_output_that_cannot_be_used_ends_failed(
     before = world.events(uuid)
     world.exited(uuid)
     await world.tell(*world.source._scan())
-    assert world.events(uuid) == before, "told again, it is only forgotten"
+    assert world.events(uuid) == before, "reported again, it is only forgotten"
 
 
 async def test_an_output_of_200_mb_is_refused_without_being_read(world: World, tmp_path: Path) -> None:

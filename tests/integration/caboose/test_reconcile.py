@@ -116,7 +116,7 @@ async def test_a_backend_that_does_not_answer_makes_nothing_vanish(
     assert world.database.execute("select count(*) from pg_locks where locktype = 'advisory'") == [(0,)]
 
 
-async def test_what_only_a_look_can_tell_is_looked_at_now_and_then_and_forgotten_with_its_end(
+async def test_an_execution_that_only_a_look_can_find_is_looked_at_now_and_then(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, looks = Clock(), 0

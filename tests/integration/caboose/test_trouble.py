@@ -171,7 +171,7 @@ async def test_a_row_that_was_marked_lost_stays_lost(world: World) -> None:
 
 
 def _ended(world: World) -> tuple[UUID, Path, Observation]:
-    """An action whose process has ended, where that is, and what is to be told of it."""
+    """An action whose process has ended, where that is, and what is to be reported of it."""
     uuid = world.queued(world.submit())
     path = world.exited(uuid, output={"n": 1})
     (seen,) = world.source._scan()

@@ -150,6 +150,6 @@ def test_a_django_transaction_that_rolls_back_leaves_no_action(database: Databas
     assert (event.status, event.detail and event.detail["actor"]) == (Status.CANCELED, "ann")
 
 
-def test_something_that_is_no_connection_is_refused() -> None:
+def test_something_that_is_not_a_connection_is_refused() -> None:
     with pytest.raises(BadInput, match="dict is not a connection of psycopg, SQLAlchemy or Django"):
         Switchyard({}).status("01a1e5e9-0000-7000-8000-000000000000")

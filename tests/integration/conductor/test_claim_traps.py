@@ -127,7 +127,7 @@ async def test_slots_stay_under_a_quarter_of_the_lock_table(
     await eventually(lambda: yard.database.execute(slots) == [(room - 100,)])
     yard.start(yard.served(Script(), concurrency=500))
     await eventually(lambda: yard.database.execute(slots) == [(room - 100,), (100,)])
-    await eventually(lambda: "fewer slots than configured" in caplog.text)  # told once the row is there
+    await eventually(lambda: "fewer slots than configured" in caplog.text)  # logged once the row is there
 
 
 async def test_a_full_lock_table_is_survived(own_postgres: Server, caplog: pytest.LogCaptureFixture) -> None:

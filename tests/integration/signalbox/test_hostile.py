@@ -71,7 +71,7 @@ async def test_a_body_of_another_type_is_refused(client: httpx.AsyncClient, jobs
     ["/jobs?error=%00", "/jobs?processID=%00", "/processes/%00", "/jobs/%00", "/actions?name=%00", "/jobs?error=%ff",
      "/processes/..%2f..%2fetc", "/static/..%2f..%2fapp.py", "/static/../app.py", "/static/%2e%2e/app.py", "/queues/%00/pause"],
 )  # fmt: skip
-async def test_odd_characters_are_no_server_error(client: httpx.AsyncClient, path: str) -> None:
+async def test_odd_characters_cause_no_server_error(client: httpx.AsyncClient, path: str) -> None:
     answer = await client.get(path)
     assert answer.status_code in (200, 400, 404, 422), answer.text
     assert "SignalboxProgram" not in answer.text

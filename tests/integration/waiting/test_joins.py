@@ -118,7 +118,7 @@ def test_a_waiter_that_is_canceled_itself_leaves_nothing_behind(database: Databa
     assert database.execute("select * from switchyard.waiting") == []
 
 
-def test_the_start_time_is_kept(database: Database) -> None:
+def test_the_start_time_is_unchanged(database: Database) -> None:
     later = datetime.now(UTC) + timedelta(hours=1)
     with database.connect() as connection:
         first = submit(connection)

@@ -90,7 +90,7 @@ def test_dwellings_as_whole_floats_of_every_format(tmp_path: Path) -> None:
         assert nutrient_sites(write(tmp_path / f"sites.{suffix}", given)).dwellings == (1, 250)
 
 
-def test_files_that_are_no_files_of_sites(tmp_path: Path) -> None:
+def test_files_that_do_not_hold_sites(tmp_path: Path) -> None:
     for name, content, message in (
         ("empty", b"", "is empty"),
         ("text", b"hello there", "is of an unknown format; a zipped shapefile"),
@@ -191,7 +191,7 @@ def test_a_sliver_whose_area_is_less_than_numbers_can_tell(tmp_path: Path) -> No
     refused(path, r"feature 1 \(a\): the geometry has no area")
 
 
-def test_a_sqlite_file_that_is_no_geopackage(tmp_path: Path) -> None:
+def test_a_sqlite_file_that_is_not_a_geopackage(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "plain.gpkg") as connection:
         connection.execute("create table t (a)")
     connection.close()

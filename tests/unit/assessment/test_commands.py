@@ -154,7 +154,7 @@ def test_a_build_on_a_terminal_rewrites_one_line(
     assert drawn.count("\n") == 1
 
 
-def test_too_little_memory_is_said(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_reported(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     def too_large(**_: object) -> None:
         raise MemoryError
 

@@ -167,7 +167,7 @@ def test_hotels_and_students_by_category(world: World) -> None:
     assert only(students, category="student_accommodation")["Occ_Rate"] == 1.0
 
 
-def test_a_category_without_letters_is_no_name_of_a_row(world: World) -> None:
+def test_a_category_without_letters_is_not_the_name_of_a_row(world: World) -> None:
     odd = world.but(rates=[rate("Mere"), rate("?", 9.0, 999)])
     assert only(odd, category="-")["Occ_Rate"] == 2.4
 
@@ -238,7 +238,7 @@ def test_majority_by_name_against_single_features(world: World) -> None:
     assert only(halves, mode="compatible")["Majority_WwTw_ID"] == 8
 
 
-def test_concentrations_that_are_no_numbers(world: World) -> None:
+def test_concentrations_that_are_not_numbers(world: World) -> None:
     odd = world.but(works_table=[works("7", Nitrogen_2030_onwards="f"), PACKAGE])
     row = only(odd)
     assert row["Nitrogen_2030_onwards"] is None
@@ -246,12 +246,12 @@ def test_concentrations_that_are_no_numbers(world: World) -> None:
     assert any("no nitrogen concentration" in warning for warning in row["warnings"])
 
 
-def test_codes_are_cleaned_and_the_first_stands(world: World) -> None:
+def test_codes_are_cleaned_and_the_first_is_used(world: World) -> None:
     table = [works("\t7"), works("7.0", Nitrogen_2030_onwards=99), works(None), PACKAGE]
     assert only(world.but(works_table=table))["Nitrogen_2030_onwards"] == 10.0
 
 
-def test_ground_without_parcels_or_coefficients_is_said(world: World) -> None:
+def test_ground_without_parcels_or_coefficients_is_reported(world: World) -> None:
     gappy = world.but(parcels=[parcel(box(0, 0, 150, 1000)), parcel(box(150, 0, 160, 1000), None)])
     row = only(gappy)
     assert row["AreaInNNCatchment"] == 0.6

@@ -111,7 +111,7 @@ def test_lookups_alone_are_warned_of_and_zones_have_three_names(tmp_path: Path) 
         "warning: WwTw_lookup: 1 of 2 rows have no code",
         "warning: rates_lookup: 1 rows have no usable rates",
     ]
-    assert list(open_bundle(tmp_path / "home").lookups.rates) == ["Mere"], "the standard rates stand in"
+    assert list(open_bundle(tmp_path / "home").lookups.rates) == ["Mere"], "the standard rates are used"
     write_geojson(tmp_path / "gcn_risk_zones.geojson", rows)
     with pytest.raises(BadInput, match="gcn_risk_zones: RZ is none of Red, Amber, Green: Purple"):
         build(in_folder(tmp_path), tmp_path / "home", lambda _: None)
@@ -172,7 +172,7 @@ def test_a_file_that_is_gone(tmp_path: Path) -> None:
     ]
 
 
-def test_features_without_ground_are_counted_and_nothing_else_is_no_layer(tmp_path: Path) -> None:
+def test_features_without_ground_are_counted_and_a_layer_of_them_alone_is_refused(tmp_path: Path) -> None:
     point = shapely.Point(600_000, 300_000)
     rows = [(point, {"NAME": "a"}), (shapely.Polygon(), {"NAME": "b"}), (box(0, 0, 9, 9), {"NAME": "c"})]
     write_geojson(tmp_path / "lpa_boundaries.geojson", rows)

@@ -37,12 +37,12 @@ def assert_same(found: Mapping[str, Mapping[str, Any]], expected: Mapping[str, M
             if isinstance(value, float):
                 assert found[name][column] == pytest.approx(value, abs=0.0101), (name, column)
             elif column == "warnings":
-                assert_told(found[name][column], value)
+                assert_reported(found[name][column], value)
             else:
                 assert found[name][column] == value, (name, column)
 
 
-def assert_told(found: list[str], expected: list[str]) -> None:
+def assert_reported(found: list[str], expected: list[str]) -> None:
     """The same words; of a figure, which has two digits, the last may be rounded up here and down there."""
     assert [FIGURE.sub("", text) for text in found] == [FIGURE.sub("", text) for text in expected]
     figures = [

@@ -96,7 +96,7 @@ def test_a_table_inside_a_file_is_named_after_a_colon(tmp_path: Path, inner: str
     assert build(sources, tmp_path / "bundle", lambda _: None).tables == {"rates_lookup": count}
 
 
-def test_a_table_that_is_not_inside_is_said(tmp_path: Path) -> None:
+def test_a_table_that_is_not_inside_is_reported(tmp_path: Path) -> None:
     all_in_one(tmp_path)
     (tmp_path / "rates.csv").write_text("a,b\n1,2\n")
     whys = {

@@ -47,7 +47,7 @@ def test_what_is_published_comes_back_and_is_drawn(tmp_path: Path, monkeypatch: 
     drawn = ET.fromstring((tmp_path / "bench.svg").read_text())
     assert "abc" in (drawn.findall("{http://www.w3.org/2000/svg}text")[-1].text or "")
     bars = drawn.findall("{http://www.w3.org/2000/svg}rect")
-    assert len(bars) == 4  # the ratios and the other number of processes are no bars
+    assert len(bars) == 4  # the ratios and the other number of processes are not bars
     assert [bar.get("fill") == picture.OURS for bar in bars] == [True, False, False, False]
 
 

@@ -49,7 +49,7 @@ def test_a_reference_is_never_fetched(pool: Pool) -> None:
         pool.call(evaluate.schema_problems, '{"$ref": "http://127.0.0.1:1/x"}', 1)
 
 
-def test_paths_find_values_and_tell_single_ones(pool: Pool) -> None:
+def test_paths_find_values_and_recognise_single_ones(pool: Pool) -> None:
     found = pool.call(evaluate.paths, ["$.a", "$.b[*]", "$.c", "$["], {"a": 1, "b": [2, 3]})
     assert found[:3] == [[[1], True, None], [[2, 3], False, None], [[], True, None]]
     assert found[3][2] is not None

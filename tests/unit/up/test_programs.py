@@ -1,4 +1,4 @@
-"""Programs beside each other: one that ends is told with its last words, one that does not hear is killed."""
+"""Programs beside each other: one that ends is reported with the end of its log, one that ignores signals is killed."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What is told at the end: only what is there."""
+"""What is printed at the end: only what is there."""
 
 import sys
 from pathlib import Path

@@ -32,7 +32,7 @@ def test_it_answers_within_100_ms_while_two_jobs_take_all_processors(station: St
     assert workers[0].health("/livez") == (200, {"live": True})
 
 
-def test_a_hung_job_is_told_and_goes_to_another_worker(station: Station) -> None:
+def test_a_hung_job_is_reported_and_goes_to_another_worker(station: Station) -> None:
     quick = station.send(do="echo")
     hung = station.spawn(HEARTBEAT_TIMEOUT="1.5")
     station.end(quick)  # a first job might be silent for as long as a first job is expected to take
@@ -68,7 +68,7 @@ def test_a_status_queue_that_somebody_named_has_to_be_there(station: Station) ->
 
 
 def test_the_seeds_environment_is_enough(station: Station) -> None:
-    """It names no status queue: jobs are worked on, and a warning says that nothing is told."""
+    """It names no status queue: jobs are worked on, and a warning says that nothing is reported."""
     worker = station.spawn(SQS_STATUS_QUEUE_NAME=None)
     uuid = station.send(do="echo")
     until(lambda: station.store.size(f"{station.home(uuid)}/end.json") is not None, 30)
@@ -95,7 +95,7 @@ def test_the_health_process_does_not_outlive_a_killed_worker(station: Station) -
     assert not psutil.wait_procs(children, timeout=10)[1]
 
 
-def test_wrong_settings_are_told_at_once(station: Station) -> None:
+def test_wrong_settings_are_reported_together(station: Station) -> None:
     worker = station.spawn(SQS_WAIT_TIME_SECONDS="21", MAX_ATTEMPTS="many")
     assert worker.process.wait(60) != 0
     said = worker.log.read_text()

@@ -10,7 +10,7 @@ from tests.integration.assessment.work.station import Station
 from tests.waiting import until
 
 
-def test_every_kind_of_end_and_what_is_said_of_it(station: Station) -> None:
+def test_every_kind_of_end_and_its_report(station: Station) -> None:
     good = station.send(do="echo", correlation="c-good")
     bad = station.send(do="refuse")
     weather = station.send(do="fail")
@@ -135,7 +135,7 @@ def test_a_run_that_resumes_computes_what_the_run_before_did_not(station: Statio
     assert computed_by.count(second.process.pid) == 5
 
 
-def test_progress_is_told_and_a_cancel_ends_a_running_job(station: Station) -> None:
+def test_progress_is_reported_and_a_cancel_ends_a_running_job(station: Station) -> None:
     uuid = station.send(do="steps")
     station.spawn(SQS_VISIBILITY_TIMEOUT="5")
     until(lambda: station.statuses(uuid).count("RUNNING") >= 3, 30, every=0.1)

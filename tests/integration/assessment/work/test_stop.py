@@ -1,4 +1,4 @@
-"""SIGTERM and SIGKILL at any moment: nothing is lost, and no end is told twice."""
+"""SIGTERM and SIGKILL at any moment: nothing is lost, and no end is reported twice."""
 
 import random
 import time
@@ -53,7 +53,7 @@ def test_the_second_signal_ends_it_at_once(station: Station) -> None:
     assert worker.process.returncode == -15
 
 
-def test_random_kills_lose_no_job_and_tell_every_end_once(station: Station) -> None:
+def test_random_kills_lose_no_job_and_report_every_end_once(station: Station) -> None:
     chance = random.Random(6)
     jobs = [station.send(do="echo", seconds=chance.uniform(0, 0.2)) for _ in range(40)]
     settings = {"MAX_ATTEMPTS": "50", "SQS_VISIBILITY_TIMEOUT": "3"}

@@ -1,4 +1,4 @@
-"""Transcripts are durable before the outcome is told, in groups under load, and never cost a delivery."""
+"""Transcripts are durable before the outcome is recorded, in groups under load, and never cost a delivery."""
 
 import asyncio
 import threading
@@ -130,7 +130,7 @@ async def test_a_store_that_is_full_or_hangs(tmp_path: Path, monkeypatch: pytest
 async def test_an_answer_in_time_counts_however_long_the_store_takes(
     tmp_path: Path, yard: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The action's time is over before the store's patience is: the delivery stands, and is not repeated."""
+    """The action's time is over before the store's patience is: the delivery counts, and is not repeated."""
     monkeypatch.setattr(archive, "PATIENCE", 1.0)
     hanging = Gate(tmp_path)
     plain = context(tmp_path)

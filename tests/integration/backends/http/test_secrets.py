@@ -22,7 +22,7 @@ IN_URL = "userinfo-password-31"
 
 
 class Echo(CountingServer):
-    """Says back everything it was told, as careless servers do in their errors."""
+    """Repeats everything it received, as careless servers do in their errors."""
 
     async def answer(self, request: web.Request) -> web.Response:
         await super().answer(request)

@@ -64,7 +64,7 @@ def test_of_several_queues_the_environment_chooses(tmp_path: Path, queue: str, s
     assert (made.queue, made.status_queue, made.status_named) == (queue, status, True)
 
 
-def test_a_queue_that_no_action_has_stands_for_itself(tmp_path: Path) -> None:
+def test_a_queue_of_no_action_is_used_as_it_is_named(tmp_path: Path) -> None:
     made = settings_of(configured(tmp_path, SEVERAL), {"SQS_QUEUE_NAME": "mine"})
     assert made == Settings(queue="mine", store="file:///srv/store")
 

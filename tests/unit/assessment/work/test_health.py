@@ -94,7 +94,7 @@ def settings(port: int, host: str = "127.0.0.1") -> Settings:
     return Settings(health_host=host, health_port=port)
 
 
-def test_an_address_that_is_taken_or_not_ours_is_said_at_the_start() -> None:
+def test_an_address_that_is_taken_or_not_ours_is_reported_at_the_start() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         words = f"cannot listen on 127.0.0.1:{port}: another process has this port; set PORT to another"

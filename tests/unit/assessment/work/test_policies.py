@@ -41,7 +41,7 @@ class Clock:
 
 
 class Heard:
-    """A status queue that keeps what it is told."""
+    """A status queue that stores what it receives."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[dict[str, Any], str]] = []
@@ -70,7 +70,7 @@ def test_the_environment_of_the_seeds() -> None:
     assert settings.read({**STORE, "SQS_STATUS_QUEUE_NAME": ""}).status_queue is None
 
 
-def test_everything_wrong_is_told_at_once() -> None:
+def test_everything_wrong_is_reported_together() -> None:
     wrong = {
         "SQS_WAIT_TIME_SECONDS": "21",
         "TASK_TIMEOUT_BUFFER": "nan",
@@ -238,7 +238,7 @@ def test_handed_back_without_anything_saved_counts_as_an_attempt(store: Store) -
     assert stopped.value.outcome == HandedBack("its time here is over", counts=True)
 
 
-def test_progress_is_told_at_most_once_a_second_and_makes_a_slow_job_longer(store: Store) -> None:
+def test_progress_is_reported_at_most_once_a_second_and_makes_a_slow_job_longer(store: Store) -> None:
     clock = Clock()
     context, heard = made(store, clock, timeout=1000.0)
     for tick in range(50):
@@ -269,7 +269,7 @@ def test_progress_is_told_at_most_once_a_second_and_makes_a_slow_job_longer(stor
         {"output": 3},
     ],
 )
-def test_a_hostile_message_becomes_a_problem_that_can_be_told(body: object, store: Store) -> None:
+def test_a_hostile_message_becomes_a_problem_that_can_be_reported(body: object, store: Store) -> None:
     job = jobs.parse(message(body), store)
     assert job.problem
 

@@ -41,7 +41,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def unwritable(tmp_path: Path) -> Store:
-    """Nothing can be kept of a message's job: there is a file where its folder would be."""
+    """Nothing can be stored of a message's job: there is a file where its folder would be."""
     (tmp_path / "messages").write_bytes(b"")
     return open_store(tmp_path.as_uri())
 
@@ -121,7 +121,7 @@ def test_a_job_that_goes_on_elsewhere_is_sent_there_before_its_end_is_reported(s
     assert (told(status), queue.calls) == (["SUCCESSFUL"], [("delete", "m-1")])
 
 
-def test_an_end_that_cannot_be_noted_was_told_and_is_over(unwritable: Store, logged: list[str]) -> None:
+def test_an_end_that_cannot_be_noted_was_reported_and_is_over(unwritable: Store, logged: list[str]) -> None:
     queue, status = Post(), Post()
     made = worker(unwritable, queue, status)
     settled(made, Done("output.json"))
@@ -187,7 +187,7 @@ def test_a_job_that_went_on_where_another_was_teaches_nothing(store: Store) -> N
     assert made.pipeline.estimates.of("job", 1.0) == FIRST
 
 
-def test_an_error_of_the_queue_that_stays_is_no_outcome_of_the_job(store: Store) -> None:
+def test_an_error_of_the_queue_that_stays_is_not_an_outcome_of_the_job(store: Store) -> None:
     queue = Post(message())
     made = worker(store, queue, Post(send=DENIED))
     with pytest.raises(FatalQueueError, match="not allowed"):
@@ -210,7 +210,7 @@ def test_a_mistake_of_ours_is_not_taken_for_the_weather(store: Store) -> None:
         made.reporter.of_itself("beat", made.state)
 
 
-def test_without_a_status_queue_nothing_is_said(store: Store) -> None:
+def test_without_a_status_queue_nothing_is_reported(store: Store) -> None:
     queue = Post(message())
     made = worker(store, queue, None)
     made._once()
@@ -305,7 +305,7 @@ def test_an_error_beside_the_work_is_logged_and_tried_again(
 # the loop
 
 
-def test_nothing_is_said_after_the_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_reported_after_the_end(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A beat that came later would make a worker that is gone look alive."""
     monkeypatch.setattr(keepers, "BEAT", 0.0)
     monkeypatch.setattr(keepers, "TICK", 0.0)
@@ -364,7 +364,7 @@ def test_a_fatal_error_ends_the_worker_with_its_code_and_a_word(store: Store, lo
     assert told(status) == ["started", "ended"]
     status = Post(send=DENIED)
     made = worker(store, Post(), status)
-    assert made.run() is Exit.FAILURE, "what cannot be told is logged"
+    assert made.run() is Exit.FAILURE, "what cannot be reported is logged"
     assert logged.count("the end of the worker could not be reported") == 1
     assert worker(store, Post(find=MISSING), None).run() is Exit.CONFIG
 

@@ -35,7 +35,7 @@ def test_a_waiting_node_is_found(text: str) -> None:
     assert suspended(workflow(packed=True), Selector(text)) == ["w-1"]
 
 
-def test_inputs_tell_nodes_of_one_template_apart() -> None:
+def test_inputs_distinguish_nodes_of_one_template() -> None:
     assert suspended(workflow(), Selector("inputs.parameters.site.value=7")) == ["w-1"]
     assert suspended(workflow(), Selector("inputs.parameters.site.value=8")) == []
     assert suspended(workflow(), Selector("inputs.parameters.other.value=7")) == []
