@@ -1,5 +1,8 @@
 """Caboose's own row among the workers: registered before it works, closed when it ends.
 
+Its heartbeat also asks whether any backend has anything and whether callbacks are due, and wakes the sweeps
+that sleep because they had found nothing. While neither is so, a heartbeat a minute is enough.
+
 A caboose that stands by also looks at the heartbeats of the other cabooses: a leader that hangs keeps its
 lock until its sessions are terminated, and there may be no conductor to do that.
 """
@@ -16,7 +19,9 @@ from caboose.queries import Queries
 from switchyard import __version__
 from switchyard.config.config import Config
 from switchyard.errors import SwitchyardError
+from switchyard.ledger.queries import query
 from switchyard.process.heartbeat import Heartbeat
+from switchyard.process.idle import idle_pause
 from switchyard.process.log import get_logger
 from switchyard.process.silence import Silence
 
@@ -37,14 +42,19 @@ class Presence:
         *,
         serves: list[str],
         stands_by: Callable[[], bool] = lambda: False,
+        wake: Callable[[bool, bool], None] = lambda _handed_over, _due: None,
     ) -> None:
         self._queries = queries
         self._config = config
         self._metrics = metrics
         self._serves = serves
         self._stands_by = stands_by
+        self._wake = wake
+        self._idle = False
         self._silence = Silence(config.workers.beat)
-        self._heartbeat = Heartbeat(worker, config.workers.beat, queries.run)
+        self._heartbeat = Heartbeat(
+            worker, config.workers.beat, queries.run, statement=query("caboose", "pulse")
+        )
         self.lost = asyncio.Event()
 
     @property
@@ -70,13 +80,22 @@ class Presence:
         """One heartbeat; and, while it stands by, a look at those of the others."""
         beat = self._heartbeat
         beat.done, beat.failed = self._metrics.ends_by_success()
-        if not await beat.beat():
+        workers = self._config.workers
+        standby = self._stands_by()
+        rests = (
+            idle_pause(min(workers.beat, self._config.caboose.poll)) if self._idle and not standby else 0.0
+        )
+        found = await beat.beat(rests=rests)
+        if not found:
             log.error("this caboose was marked lost: it starts again under a new id", worker=str(beat.worker))
             self.lost.set()
             return None
-        if self._stands_by():
-            await self._silence.mark_lost(self._queries.run, self._config.workers.lost_after, "caboose")
-        return self._config.workers.beat
+        [(handed_over, due)] = found
+        self._idle = not (handed_over or due)
+        self._wake(handed_over, due)
+        if standby:
+            await self._silence.mark_lost(self._queries.run, workers.lost_after, "caboose")
+        return rests if rests and self._idle else workers.beat
 
     async def end(self) -> None:
         """Close the row; where the database is away, the row counts as lost, and that is all."""

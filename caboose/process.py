@@ -49,10 +49,13 @@ class Caboose:
             *(self._worker, self._queries("presence"), config, metrics),
             serves=sorted(sources),
             stands_by=self._stands_by,
+            wake=self._wake_sleeping,
         )
         self.on_up: Callable[[], None] = lambda: None
         self._runners: list[Runner] = []
         self._listeners: list[Runner] = []
+        self._sweeps: list[Runner] = []  # of what backends have
+        self._due: Runner | None = None
         self._stopping = False
 
     async def serve(self) -> None:
@@ -81,18 +84,18 @@ class Caboose:
             runner.stop()
 
     def _wire(self) -> None:
-        due = self._runner(DueCallbacks(self._queries("due"), self._scope, self._services))
+        due = self._due = self._runner(DueCallbacks(self._queries("due"), self._scope, self._services))
         timeouts = Timeouts(self._queries("timeouts"), self._scope, self._services, due.wake)
-        watch = self._runner(timeouts)
-        self._runner(self._presence)
-        self._listener(CancelListener(self._config.database.conninfo(), due.wake, self._config.caboose.poll))
+        self._sweeps = [self._runner(timeouts)]
+        presence = self._runner(self._presence)
+        self._listener(CancelListener(self._config.database.conninfo(), due.wake, presence.wake))
         for served in self._served:
             queries, leader = self._recording[served.source.name]
             intake = Intake(served.source, leader, 2 * self._config.caboose.batch)
             completer = Completer(served, intake, leader, queries, self._services)
-            intake.on_arrival = partial(_arrived, self._runner(completer), timeouts, watch)
+            intake.on_arrival = partial(self._arrived, self._runner(completer), presence)
             self._listener(intake)
-            self._runner(self._reconcile(served, intake, leader))
+            self._sweeps.append(self._runner(self._reconcile(served, intake, leader)))
 
     def _candidate(self, served: ServedSource, shard: Shard) -> tuple[Queries, Leader]:
         """The session that records, and who leads on it: one for a source, its action names and a shard."""
@@ -105,7 +108,7 @@ class Caboose:
         queries = self._queries(f"reconcile {served.source.name}")
         return Reconcile(
             *(served.source, served.names, queries, intake, leader),
-            Pace(served.grace, served.silent, served.every, self._config.caboose.poll),
+            Pace(served.grace, served.silent, served.every),
         )
 
     async def _run(self) -> None:
@@ -142,6 +145,20 @@ class Caboose:
         self._all_queries.append(queries)
         return queries
 
+    def _arrived(self, completer: Runner, presence: Runner) -> None:
+        """Something is with a backend again: complete it, and have it watched."""
+        completer.wake()
+        if any(sweep.asleep for sweep in self._sweeps):
+            self._wake_sleeping(handed_over=True)
+            presence.wake()
+
+    def _wake_sleeping(self, handed_over: bool, due: bool = False) -> None:
+        for runner in self._sweeps if handed_over else ():
+            if runner.asleep:
+                runner.wake()
+        if due and self._due is not None and self._due.asleep:
+            self._due.wake()
+
     def _stands_by(self) -> bool:
         """Whether another caboose leads where this one could."""
         return not all(leader.leads for _, leader in self._recording.values())
@@ -157,11 +174,3 @@ class Caboose:
             _, leader = self._recording[served.source.name]
             checks[served.source.name] = not leader.leads or await served.source.ready()  # a standby is ready
         return checks
-
-
-def _arrived(completer: Runner, timeouts: Timeouts, watch: Runner) -> None:
-    """Something is with a backend again: complete it, and see to its timeout."""
-    completer.wake()
-    if timeouts.idle:
-        timeouts.idle = False
-        watch.wake()

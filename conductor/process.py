@@ -16,8 +16,9 @@ from conductor.dispatch.threads import ThreadsPerName
 from conductor.maintenance.causes import Causes
 from conductor.maintenance.clock import ClockCare
 from conductor.maintenance.lost_workers import LostWorkers
-from conductor.maintenance.own_session import QUIET, OwnSession
+from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.partitions import PartitionCare
+from conductor.maintenance.pulse import Pulse
 from conductor.maintenance.queue_depth import QueueDepth
 from conductor.maintenance.routes import Routes, announce_flows
 from conductor.maintenance.settle import Settle
@@ -25,6 +26,7 @@ from conductor.maintenance.ticks import Ticks
 from conductor.maintenance.unserved_names import UnknownNames, Unserved
 from conductor.metrics import ConductorMetrics
 from conductor.registry import Identity
+from conductor.resting import Resting
 from conductor.session.open import refuse_pooling
 from conductor.worker.connections import Connections, Lookout
 from conductor.worker.pool import WorkerPool
@@ -32,6 +34,7 @@ from conductor.worker.worker import WorkerContext
 from switchyard.config.config import Config
 from switchyard.errors import ConfigError, SwitchyardError, Transient
 from switchyard.handlers import HandlerContext
+from switchyard.process.idle import idle_pause
 from switchyard.process.log import get_logger
 from switchyard.process.loop import Loop, Runner
 from switchyard.process.metrics import Metrics
@@ -57,6 +60,7 @@ class ConductorProcess:
         self._pools: dict[str, WorkerPool] = {}
         self._unserved: dict[str, SwitchyardError] = {}
         self._connections = Connections(config.conductor.connections)
+        self._resting = Resting(_pulse(config))
         self._leaving: set[asyncio.Task[None]] = set()
         self._runners: list[Runner] = []
         self._stopped = asyncio.Event()
@@ -148,18 +152,18 @@ class ConductorProcess:
 
     async def _run_loops(self, own: OwnSession) -> None:
         config, metrics = self._config, self._metrics.maintenance
-        quiet = max(QUIET, config.conductor.poll)
-        settle = Settle(own, OwnSession(config.database.conninfo()), quiet)
+        settle = Settle(own, OwnSession(config.database.conninfo()))
         loops: list[Loop] = [
             LostWorkers(own, config.workers, metrics),
             UnknownNames(own, lambda: self._config),
-            QueueDepth(own, metrics, quiet),
-            Causes(own, metrics, quiet),
-            ClockCare(own, config.conductor.poll / 2),
+            QueueDepth(own, metrics),
+            Causes(own, metrics),
+            ClockCare(own),
             PartitionCare(own, config.partitions, metrics),
-            Routes(own, lambda: (self._config, set(self._pools)), quiet),
-            Ticks(own, metrics, quiet),
+            Routes(own, lambda: (self._config, set(self._pools))),
+            Ticks(own, metrics),
             settle,
+            Pulse(own, self._resting, self._wake_sleeping),
             Unserved(lambda: self._start(list(self._unserved))),
         ]
         self._runners = [Runner(loop) for loop in loops]
@@ -172,6 +176,9 @@ class ConductorProcess:
                 runner.stop()
             await asyncio.gather(*tasks, return_exceptions=True)
             await settle.close()
+
+    def _wake_sleeping(self, *names: str) -> None:
+        self._wake(*(runner.name for runner in self._runners if runner.asleep and runner.name in names))
 
     def _wake(self, *names: str) -> None:
         for runner in self._runners:
@@ -205,8 +212,10 @@ class ConductorProcess:
             once,
             self._connections,
             Lookout(config.database.conninfo(), config.workers.beat),
+            None if once else self._resting,
         )
         self._connections.resize(config.conductor.connections)
+        self._resting.seconds = _pulse(config)
         context = HandlerContext(config, open_store(config.store), config.secrets)
         await asyncio.gather(*(self._start_one(name, shared, context) for name in names))
 
@@ -257,3 +266,8 @@ class ConductorProcess:
         for name in list(self._pools):
             self._leave(self._pools.pop(name))
         await asyncio.gather(*self._leaving, return_exceptions=True)
+
+
+def _pulse(config: Config) -> float:
+    """Seconds from one look for what no notification announced to the next."""
+    return min(config.conductor.poll, idle_pause(config.workers.beat))

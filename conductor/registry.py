@@ -3,7 +3,7 @@
 The row names the backend (pid and its start) of that session: when the row is marked lost, the backend is
 terminated, which releases its locks. A worker that was suspended finds its session gone when it wakes; one
 whose row was marked while its session lives learns it from its next heartbeat, and severs the session
-(switchyard/process/heartbeat.py has the rule for all programs).
+(switchyard/process/heartbeat.py has the rule for all programs). While a worker rests, the pulse beats for it.
 """
 
 import os
@@ -43,12 +43,16 @@ class Registration:
         self._served = served
         self.heartbeat = heartbeat
 
-    async def beat(self) -> None:
+    async def beat(self, rests: float = 0.0) -> None:
         """Show that it lives; SessionLost where it was marked lost."""
-        if not await self.heartbeat.beat(self._served.state(), self._served.take_busy()):
-            reason = f"worker {self.heartbeat.worker} of {self._served.name} was marked lost"
-            self._session.sever(reason)
-            raise SessionLost(reason)
+        if not await self.heartbeat.beat(self._served.state(), self._served.take_busy(), rests):
+            raise SessionLost(self.sever())
+
+    def sever(self) -> str:
+        """It was marked lost: end the session, and with it what it holds."""
+        reason = f"worker {self.heartbeat.worker} of {self._served.name} was marked lost"
+        self._session.sever(reason)
+        return reason
 
     async def end(self, through: Session) -> None:
         """Close the row, through this session or, where that was lost, through the next."""

@@ -6,7 +6,7 @@ from switchyard.ledger.connect import connect
 from switchyard.ledger.errors import unavailable
 from switchyard.ledger.queries import query
 
-LISTEN = 30.0
+LISTEN = 300.0  # keepalives notice a connection that died; this, a proxy that keeps one up without a server
 
 
 class CancelListener:
@@ -14,19 +14,22 @@ class CancelListener:
 
     name = "listen for cancels"
 
-    def __init__(self, url: str, wake: Callable[[], None], every: float = LISTEN) -> None:
+    def __init__(
+        self, url: str, wake: Callable[[], None], on_start: Callable[[], None] = lambda: None
+    ) -> None:
         self._url = url
-        self._every = max(every, LISTEN)
         self._wake = wake
+        self._on_start = on_start
 
     async def run_once(self) -> float | None:
         """Listen until the connection is lost; one may have been missed then, so wake on each start."""
         self._wake()
+        self._on_start()
         with unavailable():
             connection = await connect(self._url, application_name="caboose listen")
             async with connection:
                 await connection.execute(query("caboose", "listen"))
                 while True:
-                    async for _ in connection.notifies(timeout=self._every, stop_after=1):
+                    async for _ in connection.notifies(timeout=LISTEN, stop_after=1):
                         self._wake()
                     await connection.execute(query("caboose", "round_trip"))

@@ -21,7 +21,6 @@ from caboose.queries import START, Page, Queries
 from caboose.rows import Due
 from caboose.scope import Scope
 from caboose.session import RowBusy
-from caboose.sweeps.idle import idle_pause
 from switchyard.errors import Transient
 from switchyard.places import Places
 from switchyard.process.log import bound, get_logger
@@ -75,7 +74,7 @@ class DueCallbacks:
         await self._report_unknown(workflows)
         poll = self._services.config.caboose.poll
         idle, self._found = not (self._found or skip or self._failed), False
-        return idle_pause(poll) if idle else poll
+        return None if idle else poll
 
     async def _follow_up_page(self, due: Sequence[Due]) -> tuple[int, UUID | None]:
         """How many were followed up, and up to where: a page that takes long is left in the middle."""

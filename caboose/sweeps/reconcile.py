@@ -17,7 +17,6 @@ from caboose.leader import Leader
 from caboose.observe.intake import Intake
 from caboose.queries import START, Queries
 from caboose.rows import OpenExecution
-from caboose.sweeps.idle import idle_pause
 from switchyard.errors import Transient
 from switchyard.process.log import get_logger
 from switchyard.sources import Observation, Source
@@ -34,8 +33,6 @@ class Pace(NamedTuple):
     grace: float = 15.0
     silent: float = 300.0
     every: float = 15.0
-    quiet: float = 0.0
-    """Between two looks while nothing is expected, if that is longer than `every` asks for."""
 
 
 PACE = Pace()
@@ -77,8 +74,7 @@ class Reconcile:
         for memory in (self._missing, self._asked):
             for gone in memory.keys() - seen:
                 del memory[gone]
-        every, quiet = self._pace.every, self._pace.quiet
-        return every if seen else max(idle_pause(every), quiet)
+        return self._pace.every if seen else None
 
     async def _compare(self, each: OpenExecution) -> None:
         try:

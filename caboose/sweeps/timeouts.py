@@ -7,7 +7,6 @@ from caboose.isolate import NOT_ABOUT_A_CASE, without_locked
 from caboose.queries import START, Page, Queries
 from caboose.rows import Event, Overdue
 from caboose.scope import Scope
-from caboose.sweeps.idle import idle_pause
 from switchyard.config.units import format_duration
 from switchyard.process.log import get_logger
 from switchyard.status import Status
@@ -26,7 +25,6 @@ class Timeouts:
         self._services = services
         self._wake = wake
         self._after = START  # how far this pass is
-        self.idle = False  # nothing is with a backend: nothing can time out before the source reports it
 
     async def run_once(self) -> float | None:
         """One page; a full one is followed by the next at once, the last one ends the pass."""
@@ -40,8 +38,8 @@ class Timeouts:
             self._after = overdue[-1].uuid
             return 0.0
         self._after = START
-        self.idle = not overdue and not await self._queries.any_handed_over()
-        return idle_pause(config.caboose.poll) if self.idle else config.caboose.poll
+        idle = not overdue and not await self._queries.any_handed_over()
+        return None if idle else config.caboose.poll
 
     async def _end(self, overdue: Sequence[Overdue]) -> bool:
         """Whether any was ended. One that is refused, or locked, is overdue again at the next pass."""

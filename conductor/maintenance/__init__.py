@@ -2,6 +2,7 @@
 
 own_session.py    the session that the loops share, one at a time
 lost_workers.py   marks workers that stopped their heartbeat, and pauses names that lose too many
+pulse.py          beats for the workers that rest, and wakes what sleeps and has something to do
 clock.py          corrects retries that were recorded while the server's clock was ahead
 partitions.py     makes partitions ahead and drops old ones
 queue_depth.py    depth and age of the queue for the metrics

@@ -1,10 +1,11 @@
 """The causes of the failures in the inbox, for the metrics."""
 
-from conductor.maintenance.own_session import QUIET, OwnSession
+from conductor.maintenance.own_session import OwnSession
 from conductor.metrics import MaintenanceMetrics
 from switchyard.ledger.queries import query
 
 CAUSES = query("conductor", "causes")
+EVERY = 60.0  # not often, because it reads every failure in the inbox
 
 
 class Causes:
@@ -12,16 +13,15 @@ class Causes:
 
     name = "causes"
 
-    def __init__(self, own: OwnSession, metrics: MaintenanceMetrics, quiet: float = QUIET) -> None:
+    def __init__(self, own: OwnSession, metrics: MaintenanceMetrics) -> None:
         self._own = own
-        self._quiet = quiet
         self._metrics = metrics
 
-    async def run_once(self) -> float:
-        """Replace all series; not often, because it reads every failure in the inbox."""
+    async def run_once(self) -> float | None:
+        """Replace all series; without a failure, sleep until the pulse finds one."""
         async with self._own.session() as session:
             rows = await session.rows(CAUSES)
         self._metrics.causes.clear()
         for trend, causes in rows:
             self._metrics.causes.labels(trend).set(causes)
-        return self._quiet
+        return EVERY if rows else None

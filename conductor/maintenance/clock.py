@@ -20,10 +20,12 @@ class ClockCare:
         self._own = own
         self._every = every
 
-    async def run_once(self) -> float:
-        """One batch; at once again where it was a full one."""
+    async def run_once(self) -> float | None:
+        """One batch; at once again where it was a full one. While nothing is to be retried, it sleeps."""
         async with self._own.session() as session:
-            [[count]] = await session.rows(CORRECT_BACKOFF, {"limit": AT_ONCE})
+            [[count, retries]] = await session.rows(CORRECT_BACKOFF, {"limit": AT_ONCE})
         if count:
             log.warning("retries had been recorded while the server's clock was ahead", corrected=count)
-        return 0.0 if count == AT_ONCE else self._every
+        if count == AT_ONCE:
+            return 0.0
+        return self._every if retries else None

@@ -49,7 +49,7 @@ class LostWorkers:
             self._unweighed = False
             await self._forget(session)
         self._report(lost, paused)
-        return self._every
+        return self._silence.pause
 
     async def _pause(self, session: Session) -> list[Any]:
         """Only a worker that was marked lost can make them too many."""

@@ -9,7 +9,6 @@ from switchyard.ledger.connect import connect
 from switchyard.ledger.queries import query
 
 PATIENCE = 30.0
-QUIET = 60.0  # how long a loop pauses that found nothing, unless `conductor.poll` is longer
 LISTEN = query("conductor", "listen_for_changes")
 
 
@@ -43,10 +42,14 @@ class OwnSession:
         limits = {"statement_timeout": "25s", "lock_timeout": "2s"}
         connection = await connect(self._url, application_name="conductor maintenance", **limits)
         session = Session(connection, answer_within=PATIENCE)
-        session.on_bell = lambda _payload: self.on_change()
+        session.on_bell = self._changed
+        session.on_end = self._changed  # a change is not heard until there is another session
         await session.rows(LISTEN)
         self.on_change()  # a change may have been missed
         return session
+
+    def _changed(self, _payload: bytes = b"") -> None:
+        self.on_change()
 
     async def _drop(self) -> None:
         session, self._session = self._session, None

@@ -1,6 +1,6 @@
 """The queue's depth and age, and what is paused, for the metrics."""
 
-from conductor.maintenance.own_session import QUIET, OwnSession
+from conductor.maintenance.own_session import OwnSession
 from conductor.metrics import MaintenanceMetrics
 from switchyard.ledger.queries import query
 from switchyard.process.log import get_logger
@@ -18,13 +18,12 @@ class QueueDepth:
 
     name = "queue depth"
 
-    def __init__(self, own: OwnSession, metrics: MaintenanceMetrics, quiet: float = QUIET) -> None:
+    def __init__(self, own: OwnSession, metrics: MaintenanceMetrics) -> None:
         self._own = own
-        self._quiet = quiet
         self._metrics = metrics
         self._paused: dict[str, tuple[str, str]] = {}
 
-    async def run_once(self) -> float:
+    async def run_once(self) -> float | None:
         """Replace all series: a name that is gone from the queue is gone from the metrics."""
         async with self._own.session() as session:
             rows = await session.rows(QUEUE)
@@ -42,7 +41,7 @@ class QueueDepth:
         for name in paused:
             self._metrics.paused.labels(name).set(1)
         self._tell(paused)
-        return EVERY if rows or paused else self._quiet
+        return EVERY if rows or paused else None
 
     def _tell(self, paused: dict[str, tuple[str, str]]) -> None:
         for name in paused.keys() - self._paused.keys():

@@ -6,7 +6,7 @@ A submission by SQL then needs the workflow only, and finds its lane like any ot
 import json
 from collections.abc import Callable, Collection
 
-from conductor.maintenance.own_session import QUIET, OwnSession
+from conductor.maintenance.own_session import OwnSession
 from conductor.session.session import Session
 from switchyard.config.config import Config
 from switchyard.config.flows import flows_of
@@ -18,6 +18,7 @@ ANNOUNCE_FLOWS = query("conductor", "announce_flows")
 WITHDRAW_FLOWS = query("conductor", "withdraw_flows")
 EVERY = 10.0
 TRIES = 6  # while conductors with the configuration before may still run
+AGREED = 600.0  # after that; nothing notifies of the end of a conductor with another configuration
 
 Served = tuple[Config, Collection[str]]
 
@@ -27,9 +28,8 @@ class Routes:
 
     name = "routes"
 
-    def __init__(self, own: OwnSession, served: Callable[[], Served], quiet: float = QUIET) -> None:
+    def __init__(self, own: OwnSession, served: Callable[[], Served]) -> None:
         self._own = own
-        self._quiet = quiet
         self._served = served  # asked at every call: the configuration may have been reloaded
         self._announced: Served | None = None
         self._tries = 0
@@ -54,7 +54,7 @@ class Routes:
             await session.rows(WITHDRAW_FLOWS, {"flows": keys, "config_hash": config.fingerprint()})
         self._tries = 0 if served != self._announced else self._tries + 1
         self._announced = served
-        return EVERY if self._tries < TRIES else self._quiet
+        return EVERY if self._tries < TRIES else AGREED
 
 
 async def announce_flows(session: Session, config: Config, names: Collection[str]) -> None:

@@ -9,7 +9,7 @@ hears it.
 import asyncio
 from typing import LiteralString
 
-from conductor.maintenance.own_session import QUIET, OwnSession
+from conductor.maintenance.own_session import OwnSession
 from conductor.session.session import Session
 from switchyard.ledger.queries import query
 
@@ -39,21 +39,20 @@ class Settle:
 
     name = "joins"
 
-    def __init__(self, shared: OwnSession, bell: OwnSession, quiet: float = QUIET) -> None:
+    def __init__(self, shared: OwnSession, bell: OwnSession) -> None:
         self._shared = shared
-        self._quiet = quiet  # while nothing waits: a new waiter notifies
         self._bell = bell
         self._listens: Session | None = None
         self._rang = asyncio.Event()
         self._busy = 0
 
-    async def run_once(self) -> float:
+    async def run_once(self) -> float | None:
         """Look, and where something waits, listen until it may be settled."""
         async with self._shared.session() as session:
             [[waits]] = await session.rows(ANY)
         if not waits:
             await self.close()
-            return self._quiet
+            return None  # a new waiter notifies
         async with self._bell.session() as session:
             if session is not self._listens:
                 await self._listen(session)

@@ -8,7 +8,7 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
-from conductor.maintenance.own_session import QUIET, OwnSession
+from conductor.maintenance.own_session import OwnSession
 from conductor.metrics import MaintenanceMetrics
 from conductor.session.session import Session
 from switchyard.ledger.queries import query
@@ -32,22 +32,21 @@ class Ticks:
 
     name = "schedules"
 
-    def __init__(self, own: OwnSession, metrics: MaintenanceMetrics, quiet: float = QUIET) -> None:
+    def __init__(self, own: OwnSession, metrics: MaintenanceMetrics) -> None:
         self._own = own
-        self._quiet = quiet  # without a schedule: a new one notifies
         self._metrics = metrics
         self._refused: dict[str, str] = {}
 
-    async def run_once(self) -> float:
-        """Fire what is due; returns the pause until the next tick, or until a look for new schedules."""
+    async def run_once(self) -> float | None:
+        """Fire what is due; returns the pause until the next tick, none without a schedule."""
         async with self._own.session() as session:
             due = await self._step(session)
-            if due <= 0:
+            if due is not None and due <= 0:
                 due = await self._step(session)
-        return max(due, SHORTEST_PAUSE)
+        return None if due is None else max(due, SHORTEST_PAUSE)
 
-    async def _step(self, session: Session) -> float:
-        """Fire and release, where there is something; the seconds until the next tick before that."""
+    async def _step(self, session: Session) -> float | None:
+        """Fire and release, where there is something; the seconds until the next tick before that, if any."""
         [[pause, late, waiting]] = await session.rows(PENDING)
         self._metrics.late_schedules.set(late)
         if pause is not None and pause <= 0:
@@ -57,7 +56,7 @@ class Ticks:
             for [name] in await session.rows(QUEUED):
                 await self._alone(session, name, session.rows(RELEASE, {"name": name}))
         if pause is None:
-            return LONGEST_PAUSE if waiting else self._quiet
+            return LONGEST_PAUSE if waiting else None  # a new schedule notifies
         return min(float(pause), LONGEST_PAUSE)
 
     async def _alone(self, session: Session, name: str, step: Any) -> None:

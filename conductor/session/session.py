@@ -7,10 +7,10 @@ the object that could write it is dead too. There is no token to compare and no 
 
 The window of trust. The server may notice our death later than we notice its silence, never the other way
 round for long: a statement goes out at least every second while the worker holds claims, else with every
-heartbeat, and one whose answer brings no byte for three seconds severs the socket. (A large answer over a
-slow link takes as long as it takes.) From then on every call raises `SessionLost`, the dispatches in flight
-are cancelled and their outcomes dropped. A dispatch that ignores its cancellation can still do its work twice
-(at-least-once); it cannot write twice.
+heartbeat (TCP keepalives watch a worker that rests), and one whose answer brings no byte for three seconds
+severs the socket. (A large answer over a slow link takes as long as it takes.) From then on every call raises
+`SessionLost`, the dispatches in flight are cancelled and their outcomes dropped. A dispatch that ignores its
+cancellation can still do its work twice (at-least-once); it cannot write twice.
 
 What each failure does:
 - the backend is terminated, the server crashes: the socket ends; seen at once, even while idle.
@@ -50,6 +50,7 @@ class Session:
         self._connection = connection
         self.answer_within = answer_within
         self.on_bell: Callable[[bytes], None] = lambda _named: None
+        self.on_end: Callable[[], None] = lambda: None
         self._loop = asyncio.get_running_loop()
         self._lost: str | None = None
         self.answered_at = self._loop.time()
@@ -155,6 +156,7 @@ class Session:
     def _ended(self, error: OperationalError) -> None:
         """It can no longer be used; waiting callers are woken at once."""
         self._lost = self._lost or _first_line(str(error))
+        self.on_end()
         if self._rests is not None:
             self._rests.set()
 

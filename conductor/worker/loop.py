@@ -14,6 +14,7 @@ from conductor.dispatch.batch import BatchPipeline
 from conductor.dispatch.pipeline import Pipeline
 from conductor.limits.served_name import ServedName
 from conductor.registry import Registration
+from conductor.resting import Rester, Resting
 from conductor.session.session import ROUND_TRIP_EVERY, Session
 from conductor.worker.connections import Turn
 from conductor.worker.wakeup import Bell, Wakeup
@@ -54,6 +55,7 @@ class WorkerLoop:
         *,
         once: bool = False,
         turn: Turn | None = None,
+        resting: Resting | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._session = session
@@ -69,6 +71,7 @@ class WorkerLoop:
         self.wakeup = Wakeup(session, served.name, bell, self._pipeline)
         self._not_before = NotBefore(tokens=-settings.poll, orphans=-settings.poll)
         self._turn = turn  # with a connection that others may need
+        self._resting = resting
         self._stop: Stop | None = None
 
     def stop(self, grace: float) -> None:
@@ -88,6 +91,7 @@ class WorkerLoop:
 
     async def abandon(self) -> None:
         """The session is gone, and with it everything that it held."""
+        self._rouse()
         await self._pipeline.abandon()
         self._served.metrics.locks.set(0)
 
@@ -101,8 +105,7 @@ class WorkerLoop:
             self._stop.released = True
         await self._settle()
         await self._beat()
-        if self._served.action.answers_itself and self._clock() >= self._not_before.orphans:
-            await self._fail_orphans()
+        await self._fail_orphans()
         looks = bell.wait() <= 0 or self._pipeline.freed
         if self._may_claim() and looks and self._clock() >= self._not_before.tokens:
             await self._claim()
@@ -143,8 +146,40 @@ class WorkerLoop:
         return self._pipeline.may_start and self._room() > 0
 
     async def _beat(self) -> None:
-        if self._row.heartbeat.due_in() <= 0:
+        """Regularly; while there is nothing to do, the pulse does it."""
+        heartbeat = self._row.heartbeat
+        if heartbeat.rests and (len(self._pipeline.table) or heartbeat.unreported or self._stop is not None):
+            self._rouse()
+        if heartbeat.due_in() > 0:
+            return
+        if self._resting is None or not self._may_rest():
             await self._row.beat()
+            return
+        await self._row.beat(self._resting.seconds)
+        self.wakeup.bell.relieved = True
+        served = self._served
+        rester = Rester(served.name, served.action.answers_itself, self._called, self._row.sever)
+        self._resting.workers[heartbeat.worker] = rester
+
+    def _may_rest(self) -> bool:
+        """Nothing is held, nothing was done lately, and a bell rings for whatever comes."""
+        busy = len(self._pipeline.table) or self._pipeline.fast.pending or self._row.heartbeat.unreported
+        return self.wakeup.bell.asleep and not (busy or self._once or self._stop is not None)
+
+    def _rouse(self) -> None:
+        """Beat regularly again."""
+        heartbeat, bell = self._row.heartbeat, self.wakeup.bell
+        if self._resting is not None:
+            self._resting.workers.pop(heartbeat.worker, None)
+        heartbeat.rests = 0.0
+        bell.relieved = False
+
+    def _called(self) -> None:
+        """The pulse found work."""
+        self._rouse()
+        self._not_before.orphans = self._clock()
+        self.wakeup.bell.ring()
+        self.wakeup.wake()
 
     async def _claim(self) -> None:
         """Take what there is room and tokens for, and start it."""
@@ -176,7 +211,8 @@ class WorkerLoop:
             self.wakeup.bell.ring()
 
     async def _fail_orphans(self) -> None:
-        if not self._may_claim():
+        wanted = self._served.action.answers_itself and not self.wakeup.bell.relieved
+        if not wanted or self._clock() < self._not_before.orphans or not self._may_claim():
             return
         self._not_before.orphans = self._clock() + self._settings.poll
         found = await self._pipeline.fail_orphans(min(self._room(), ORPHANS_AT_ONCE))

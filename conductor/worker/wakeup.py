@@ -6,7 +6,8 @@ ever tries: waiting would make one open submit transaction deafen it.
 
 - Armed: whatever commits after the arming rings, and every ring is followed by a look in a new statement. So
   an armed worker may sleep until the bell, the earliest due time, or the poll. It stays armed while traffic
-  is light: an action that comes alone is found by one statement.
+  is light: an action that comes alone is found by one statement. One that rests (resting.py) leaves the
+  poll to the pulse.
 - A bell that names its action, received while nothing else is due, is answered by a claim of that one action.
 - Not armed, because writers are in flight or a peer is armed: nap for at most half a second, look, try again.
 - Busy, with more than a handful found in the last tenth of a second: bells would cost the writers more than
@@ -18,6 +19,7 @@ NOTIFY is latency, never correctness: were every bell lost, the naps and the pol
 """
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -58,6 +60,7 @@ class Bell:
         self._rung = True  # nobody knows what was there before the first look
         self._refused = False  # the bell could not be armed since the last look
         self.armed = False
+        self.relieved = False  # the pulse looks for what no bell announces
 
     def ring(self) -> None:
         """Something may be there."""
@@ -104,6 +107,11 @@ class Bell:
             self._found.popleft()
         return sum(count for _, count in self._found) > BUSY
 
+    @property
+    def asleep(self) -> bool:
+        """Armed, with nothing there that could be had soon."""
+        return self.armed and self.still and self.drained and not self._last.skipped
+
     def wants_arming(self) -> bool:
         """Nothing more is known of and it is quiet: time to sleep."""
         return self.still and not (self.armed or self._refused)
@@ -128,7 +136,7 @@ class Bell:
         return max(0.0, self._longest() - since)
 
     def _longest(self) -> float:
-        longest = self._poll
+        longest = math.inf if self.relieved else self._poll
         if not self.armed:
             longest = self._listen_wait if self.busy else NAP
         elif self._last.skipped:

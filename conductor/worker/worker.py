@@ -13,6 +13,7 @@ import psycopg
 
 from conductor.limits.served_name import ServedName
 from conductor.registry import Identity, Registration, register
+from conductor.resting import Resting
 from conductor.session.open import open_session
 from conductor.session.session import Session
 from conductor.worker.connections import Connections, Lookout, Turn
@@ -41,6 +42,7 @@ class WorkerContext:
     once: bool = False
     connections: Connections = field(default_factory=lambda: Connections(sys.maxsize))
     lookout: Lookout | None = None
+    resting: Resting | None = None
 
 
 class Worker:
@@ -119,6 +121,7 @@ class Worker:
                 context.settings,
                 once=context.once,
                 turn=Turn(context.connections),
+                resting=context.resting,
             )
             if self._stopped.is_set():
                 loop.stop(context.settings.grace)

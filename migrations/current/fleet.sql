@@ -146,6 +146,24 @@ language sql stable security definer set search_path = switchyard, pg_temp as $$
 $$;
 comment on function switchyard.waiting_names is 'The action names that something waits under.';
 
+-- A lock that is tried here ends with the statement.
+create or replace function switchyard.due_names(p_names text[]) returns setof text
+language sql volatile as $$
+  select n from unnest(p_names) as n
+  where not exists (select from switchyard.paused p where p.action_name = n) and (
+    exists (
+      select from (
+        select y.lock_id from switchyard.yard y
+        where y.action_name = n and y.flow is null and y.status in ('PENDING', 'BACKOFF') and y.due is null
+        order by y.priority, y.action_uuid limit 100) as c
+      where pg_try_advisory_xact_lock(c.lock_id))
+    or exists (select from switchyard.flow f where f.action_name = n and switchyard.flow_has_work(f.flow))
+    or exists (
+      select from switchyard.yard y
+      where y.action_name = n and y.status in ('PENDING', 'BACKOFF') and y.due <= clock_timestamp()))
+$$;
+comment on function switchyard.due_names is 'Those of the names that have something to do that nobody holds.';
+
 -- The lock is the claim: where a conductor that does know the name has one, it is left alone. A row that ended meanwhile
 -- makes its event ignored. Anybody can submit under thousands of names: only those with something old enough are looked at,
 -- and after two seconds the rest waits for the next call, so that maintenance does not wait behind it.

@@ -55,7 +55,7 @@ grant insert (kind, subject, actor, reason, detail, needs_review) on switchyard.
 grant usage on sequence switchyard.event_id to switchyard_worker, switchyard_admin;
 grant insert, update, delete on switchyard.worker, switchyard.route, switchyard.activity to switchyard_worker, switchyard_admin;
 grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.claim_one(text, uuid),
-  switchyard.describe(uuid[], integer[]), switchyard.claim_orphans(text, integer, uuid[]), switchyard.unlock(bigint[]), switchyard.release(bigint[]), switchyard.flow_has_work(text),
+  switchyard.describe(uuid[], integer[]), switchyard.claim_orphans(text, integer, uuid[]), switchyard.unlock(bigint[]), switchyard.release(bigint[]), switchyard.flow_has_work(text), switchyard.due_names(text[]),
   switchyard.lane_claim(text, integer, uuid[], text[], double precision[]), switchyard.announce_flows(jsonb), switchyard.withdraw_flows(text[]),
   switchyard.forget_gone(uuid[]),
   switchyard.ring(text[], uuid), switchyard.callbacks_made(uuid, integer), switchyard.lock_free_threads(uuid[]),

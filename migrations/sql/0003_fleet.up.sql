@@ -28,6 +28,7 @@ create table switchyard.worker (
   config_hash text,
   started_at timestamptz not null default now(),
   beat_at timestamptz not null default now(),
+  rests interval not null default '0',
   ended_at timestamptz,
   lost_at timestamptz,
   done bigint not null default 0,
@@ -39,6 +40,7 @@ create table switchyard.worker (
 comment on table switchyard.worker is 'One row a worker: it counts as started once its row is there, and as lost once it stops beating.';
 comment on column switchyard.worker.backend_pid is 'The connection that holds its locks, for people; when it is marked lost, those are ended that hold the lock of worker_key.';
 comment on column switchyard.worker.slots is 'The most advisory locks that it may hold at once.';
+comment on column switchyard.worker.rests is 'While it has nothing to do, its next heartbeat comes within this; 0: it beats regularly.';
 comment on column switchyard.worker.rate is 'Actions a second since it started.';
 comment on column switchyard.worker.state is 'Tokens, breaker factor and whatever else it wants seen.';
 create index worker_alive on switchyard.worker (beat_at) where ended_at is null and lost_at is null;

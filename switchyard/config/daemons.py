@@ -24,7 +24,7 @@ class Conductor(Model):
     """How many actions one claim takes at most."""
     listen_wait: Duration = 0.02
     """Bells that follow within this time are taken together."""
-    poll: Interval = 30.0
+    poll: Interval = 60.0
     """How often it looks without having been rung for."""
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     """How many workers (and connections) each action name has in one process."""

@@ -78,6 +78,11 @@ class Runner:
         return self._loop.name
 
     @property
+    def asleep(self) -> bool:
+        """Sleeping until `wake()`."""
+        return self._due == math.inf
+
+    @property
     def stopping(self) -> bool:
         return self._stopped.is_set()
 

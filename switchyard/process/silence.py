@@ -3,7 +3,8 @@
 Measured by this process's monotonic clock, from one successful look at the workers' rows to the next. The
 server's clock is never compared with anything, so a jump of it loses nobody. While the database is away
 nobody can beat and nobody can look, and a paused process does not look either: the next look then counts for
-no more than two regular pauses. So after an outage every worker has nearly all of `lost_after` to beat again.
+no more than a pause and a regular one. So after an outage every worker has nearly all of `lost_after` to beat
+again. A worker that rests may be silent for so much longer; while all of them rest, the looks are as rare.
 
 Conductors look at all workers. A caboose that stands by looks at cabooses, so that a leader that hangs is
 replaced where no conductor runs.
@@ -24,7 +25,7 @@ log = get_logger(__name__)
 LIVING = query("worker", "living")
 MARK_LOST = query("worker", "mark_lost")
 
-Beat = tuple[UUID, str, datetime]
+Beat = tuple[UUID, str, datetime, float]
 
 
 class Lost(NamedTuple):
@@ -43,6 +44,7 @@ class Silence:
 
     def __init__(self, every: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._every = every
+        self.pause = every  # until the next look
         self._clock = clock
         self._looked = clock()
         self._silent: dict[UUID, tuple[datetime, float]] = {}
@@ -71,15 +73,19 @@ class Silence:
     def look(self, living: Iterable[Beat], lost_after: float) -> list[tuple[UUID, datetime]]:
         """Those that have been silent for too long, each with its last beat."""
         now = self._clock()
-        passed, self._looked = min(now - self._looked, 2 * self._every), now
+        passed, self._looked = min(now - self._looked, self.pause + self._every), now
         before, self._silent = self._silent, {}
         # Cabooses first: assessment workers are heard through them, and not at all where none is there.
         rows = sorted(living, key=lambda row: row[1] != "caboose")
-        for worker, kind, beat in rows:
+        for worker, kind, beat, _ in rows:
             heard = passed if kind != "assessment" or self._hears(rows, lost_after) else 0.0
             last, silent = before.get(worker, (None, 0.0))
             self._silent[worker] = (beat, silent + heard if beat == last else 0.0)
-        return [(worker, beat) for worker, (beat, silent) in self._silent.items() if silent >= lost_after]
+        self.pause = max(self._every, min((rests for *_, rests in rows), default=0.0))
+        return [
+            (worker, beat) for worker, _, beat, rests in rows if self._silent[worker][1] >= lost_after + rests
+        ]
 
     def _hears(self, rows: list[Beat], lost_after: float) -> bool:
-        return any(self._silent[worker][1] < lost_after for worker, kind, _ in rows if kind == "caboose")
+        cabooses = [(worker, rests) for worker, kind, _, rests in rows if kind == "caboose"]
+        return any(self._silent[worker][1] < lost_after + rests for worker, rests in cabooses)

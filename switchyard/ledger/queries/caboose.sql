@@ -111,6 +111,17 @@ limit %(limit)s;
 -- any_handed_over: a row where any backend has anything
 select true from switchyard.yard y where y.status in ('QUEUED', 'RUNNING') limit 1;
 
+-- pulse: a heartbeat, whether any backend has anything, and whether callbacks are due; nothing once it was marked lost
+with beaten as (
+  update switchyard.worker set beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s,
+    rests = make_interval(secs => %(rests)s)
+  where worker_id = %(worker)s and lost_at is null and ended_at is null
+  returning worker_id
+)
+select exists (select from switchyard.yard where status in ('QUEUED', 'RUNNING')),
+  exists (select from switchyard.thread where callbacks_due)
+from beaten;
+
 -- open_executions: a page of what the backends of these action names have, and how it was handed over
 select y.action_uuid as uuid, y.run, y.lock_id, y.action_name, a.workflow,
   extract(epoch from now() - t.last_update)::double precision as silent,

@@ -89,23 +89,30 @@ select pg_advisory_unlock(1937204078, switchyard.bell_key(%(name)s));
 -- ring: wake the peers, armed or not
 select pg_notify(switchyard.bell_channel(%(name)s), '');
 
--- due_names: those of the names that have something to do that nobody holds; a lock tried here ends with the statement
-select coalesce(array_agg(n), '{}') from unnest(%(names)s::text[]) as n
-where not exists (select from switchyard.paused p where p.action_name = n) and (
-  exists (
-    select from (
-      select y.lock_id from switchyard.yard y
-      where y.action_name = n and y.flow is null and y.status in ('PENDING', 'BACKOFF') and y.due is null
-      order by y.priority, y.action_uuid limit 100) as c
-    where pg_try_advisory_xact_lock(c.lock_id))
-  or exists (select from switchyard.flow f where f.action_name = n and switchyard.flow_has_work(f.flow))
-  or exists (
-    select from switchyard.yard y
-    where y.action_name = n and y.status in ('PENDING', 'BACKOFF') and y.due <= clock_timestamp()));
+-- due_names: those of the names that have something to do that nobody holds
+select coalesce(array_agg(n), '{}') from switchyard.due_names(%(names)s::text[]) as n;
 
 -- beat_parked: workers without a connection are still there
 update switchyard.worker set beat_at = clock_timestamp()
 where worker_id = any (%(workers)s::uuid[]) and lost_at is null and ended_at is null;
+
+-- pulse: heartbeats of the workers that rest; who is alive, and which of their names and which loops have something to do
+with beaten as (
+  update switchyard.worker set beat_at = clock_timestamp()
+  where worker_id = any (%(workers)s::uuid[]) and lost_at is null and ended_at is null
+  returning worker_id
+), due as (
+  select n from switchyard.due_names(%(names)s::text[]) as n
+  union select n from unnest(%(alone)s::text[]) as n
+  where exists (select from switchyard.yard y where y.action_name = n and y.status = 'RUNNING')
+)
+select array(select worker_id from beaten), array(select n from due),
+  array_remove(array[
+    case when exists (select from switchyard.waiting) or exists (select from switchyard.sets where not settled) then 'joins' end,
+    case when exists (select from switchyard.schedule) then 'schedules' end,
+    case when exists (select from switchyard.yard) or exists (select from switchyard.paused) then 'queue depth' end,
+    case when exists (select from switchyard.yard where status = 'BACKOFF') then 'clock' end,
+    case when exists (select from switchyard.thread where needs_review) then 'causes' end], null);
 
 -- take_tokens: from the bucket that the fleet shares
 select taken, wait_seconds
@@ -135,8 +142,8 @@ from switchyard.pause_where_lost(%(ratio)s::double precision, %(least)s, make_in
 delete from switchyard.worker w
 where coalesce(w.ended_at, w.lost_at) < clock_timestamp() - make_interval(secs => %(keep)s);
 
--- correct_backoff: retries that were recorded while the server's clock was ahead
-select switchyard.correct_backoff(%(limit)s);
+-- correct_backoff: retries that were recorded while the server's clock was ahead, and whether anything waits for a retry
+select switchyard.correct_backoff(%(limit)s), exists (select from switchyard.yard where status = 'BACKOFF');
 
 -- end_unserved: end what has waited for too long under names that nobody serves
 select action_name, ended

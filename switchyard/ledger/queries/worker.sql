@@ -1,7 +1,7 @@
 -- beat: a heartbeat, and what was done since the last one; no row comes back once the worker was marked lost
 with beaten as (
   update switchyard.worker set beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s,
-    state = coalesce(%(state)s::jsonb, state)
+    rests = make_interval(secs => %(rests)s), state = coalesce(%(state)s::jsonb, state)
   where worker_id = %(worker)s and lost_at is null and ended_at is null
   returning worker_id, action_name
 ), active as (
@@ -18,8 +18,8 @@ update switchyard.worker
 set ended_at = clock_timestamp(), beat_at = clock_timestamp(), done = %(done)s, failed = %(failed)s, rate = %(rate)s
 where worker_id = %(worker)s and ended_at is null and lost_at is null;
 
--- living: the workers that should beat, with their last beats
-select worker_id, kind, beat_at from switchyard.worker where ended_at is null and lost_at is null;
+-- living: the workers that should beat, their last beats, and how long each rests until the next
+select worker_id, kind, beat_at, extract(epoch from rests)::double precision from switchyard.worker where ended_at is null and lost_at is null;
 
 -- mark_lost: workers that have not beaten since those times; their connections are ended
 select worker_id, kind, action_name, host, beat_at, terminated

@@ -6,7 +6,6 @@ from uuid import UUID
 
 import pytest
 
-from caboose.sweeps.idle import idle_pause
 from caboose.sweeps.reconcile import PACE, Pace, Reconcile
 from switchyard.errors import Transient
 from switchyard.sources import Observation
@@ -49,7 +48,7 @@ def mine(world: World) -> dict[str, str]:
 async def test_what_vanished_fails_after_the_grace_and_is_not_retried(world: World) -> None:
     clock = Clock()
     loop = reconcile(world, clock)
-    assert await loop.run_once() == idle_pause(PACE.every)
+    assert await loop.run_once() is None
     uuid = world.queued(world.submit(), detail=mine(world))
     assert await loop.run_once() == PACE.every
     await world.tell()
@@ -165,7 +164,7 @@ async def test_a_timeout_ends_stops_and_calls_back(world: World) -> None:
     assert (path / "stop").exists()
     assert [child[0] for child in world.children(uuid)] == ["late"]
     pause = await world.timeouts.run_once()
-    assert pause == idle_pause(world.config.caboose.poll), "nothing is left to time out"
+    assert pause is None, "nothing is left to time out"
 
 
 async def test_what_is_not_handed_over_yet_does_not_time_out(world: World) -> None:

@@ -26,5 +26,5 @@ async def test_a_full_page_is_followed_at_once_and_the_last_one_after_the_poll(w
     assert len(woken) == 2
     assert [world.thread(uuid)["status"] for uuid in uuids] == ["TIMED_OUT"] * 3
     assert world.thread(uuids[0])["error"] == "no end within 1ms"
-    assert await world.timeouts.run_once() == 60.0, "nothing is with a backend"
+    assert await world.timeouts.run_once() is None, "nothing is with a backend"
     assert len(woken) == 2, "nothing was ended"

@@ -362,7 +362,7 @@ async def test_hole_16_retries_recorded_by_a_clock_that_was_ahead_recover_with_t
     due = "select extract(epoch from due - now()) from switchyard.yard where action_uuid = %s"
     own = OwnSession(yard.database.url)
     try:
-        assert await ClockCare(own).run_once() > 0
+        assert await ClockCare(own).run_once(), "retries are there: it looks again"
     finally:
         await own.close()
     assert 0 < yard.database.execute(due, wrong)[0][0] <= 2

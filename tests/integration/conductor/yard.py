@@ -11,6 +11,7 @@ from uuid import UUID
 from conductor.limits.served_name import ServedName
 from conductor.metrics import ConductorMetrics
 from conductor.registry import Identity
+from conductor.resting import Resting
 from conductor.worker.worker import Worker, WorkerContext
 from switchyard.backends.noop.handler import NoopHandler
 from switchyard.backends.noop.model import NoopAction
@@ -93,6 +94,7 @@ class Yard:
         once: bool = False,
         workers: Workers | None = None,
         config_hash: str = HASH,
+        resting: Resting | None = None,
         **settings: Any,
     ) -> Worker:
         """A worker that is not started yet."""
@@ -102,6 +104,7 @@ class Yard:
             workers or Workers(),
             Identity("test", None, config_hash),
             once,
+            resting=resting,
         )
         return Worker(served, context)
 

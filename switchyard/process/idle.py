@@ -1,4 +1,4 @@
-"""How long a sweep pauses that found nothing to do: what can start before that wakes it up."""
+"""How long a program that has nothing to do is silent: what can start before that wakes it up."""
 
 LONGEST = 60.0
 FACTOR = 12
