@@ -50,6 +50,17 @@ from switchyard.yard y left join switchyard.paused p using (action_name)
 group by y.action_name, y.status, p.paused_at;
 comment on view switchyard.queue is 'What has not ended, by action name and status: how many, since when, how many could be claimed now.';
 
+-- Anybody may submit under thousands of names: pages and metrics must not grow with them.
+create or replace view switchyard.queue_shown as
+with q as materialized (select * from switchyard.queue), names as (
+  select q.action_name from q group by q.action_name
+  order by exists (
+    select from switchyard.worker w
+    where w.kind = 'conductor' and w.action_name = q.action_name and w.ended_at is null and w.lost_at is null) desc, sum(q.depth) desc
+  limit 500)
+select q.* from q where q.action_name in (select n.action_name from names n);
+comment on view switchyard.queue_shown is 'The queue of at most 500 action names: those that conductors serve first, then those with the most actions.';
+
 create or replace view switchyard.fleet as
 select w.worker_id, w.kind, w.action_name, w.host, w.zone, w.pid, w.version, w.started_at, w.beat_at, w.ended_at, w.lost_at,
   case when w.ended_at is not null then 'ended' when w.lost_at is not null then 'lost' else 'running' end as state,

@@ -40,7 +40,8 @@ $$;
 comment on function switchyard.uuid_lock is 'The advisory lock that conductor and caboose share for that action: the last 8 bytes.';
 
 -- Postgres stores more than programs can read: any depth, numbers of 100,000 digits, and 60 MiB packed into one. Most
--- documents are short, and then their length alone decides: 309 digits and 201 levels take more than 300 characters.
+-- documents are short, and then their length alone decides: 307 digits and 201 levels take more than 300 characters.
+-- A number that is too small for a double is as bad as one that is too large: a query that casts it fails for all rows.
 create function switchyard.is_within_limits(document jsonb) returns boolean
 language plpgsql immutable parallel safe strict as $$
 declare
@@ -50,7 +51,7 @@ begin
     octet_length(written) <= 1048576
     and not jsonb_path_exists(document, 'strict $.**{201}')
     and (written !~ '[0-9]{255}'
-      or not jsonb_path_exists(document, 'strict $.** ? (@.type() == "number" && (@ >= 1e308 || @ <= -1e308))')));
+      or not jsonb_path_exists(document, 'strict $.** ? (@.type() == "number" && (@ >= 1e308 || @ <= -1e308 || (@ < 1e-307 && @ > -1e-307 && @ != 0)))')));
 end
 $$;
 comment on function switchyard.is_within_limits is 'At most 1 MiB as text, 200 levels deep, and numbers that fit a double.';
@@ -200,6 +201,8 @@ create table switchyard.event (
   constraint event_time_is_a_date check (event_time >= '1970-01-01Z' and event_time < '9998-01-01Z'),
   constraint event_source_is_a_name check (length(source) <= 200),
   constraint event_error_is_at_most_64_kib check (octet_length(error) <= 65536),
+  -- Queries and pages read its keys.
+  constraint event_detail_is_an_object check (jsonb_typeof(detail) = 'object'),
   constraint event_detail_is_within_limits check (switchyard.is_within_limits(detail)),
   constraint event_retry_seconds_is_a_delay check (retry_seconds >= 0 and retry_seconds <= 31536000)
 ) partition by range (action_uuid);
@@ -284,7 +287,9 @@ create table switchyard.journal (
   reason text,
   detail jsonb,
   needs_review boolean not null default false,
-  recorded_by text not null default session_user
+  recorded_by text not null default session_user,
+  constraint journal_detail_is_an_object check (jsonb_typeof(detail) = 'object'),
+  constraint journal_detail_is_within_limits check (switchyard.is_within_limits(detail))
 );
 comment on table switchyard.journal is 'What happened that belongs to no single action: pauses, lost workers, messages that nobody could read.';
 create index journal_inbox on switchyard.journal (entry_id) where needs_review;

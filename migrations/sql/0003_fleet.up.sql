@@ -2,7 +2,10 @@
 create table switchyard.route (
   workflow text primary key,
   action_name text not null,
-  about jsonb
+  about jsonb,
+  -- One odd row would be missing from no list: it would break all of it.
+  constraint route_about_is_an_object check (jsonb_typeof(about) = 'object'),
+  constraint route_about_is_within_limits check (switchyard.is_within_limits(about))
 );
 comment on column switchyard.route.about is 'What a caller needs to know of the workflow: title, description, version, schemas of input and output.';
 comment on table switchyard.route is 'The action name that runs each workflow, as the conductors'' configuration has it.';
@@ -35,7 +38,17 @@ create table switchyard.worker (
   failed bigint not null default 0,
   rate double precision not null default 0,
   state jsonb not null default '{}',
-  constraint worker_kind_is_known check (kind in ('conductor', 'caboose', 'assessment'))
+  constraint worker_kind_is_known check (kind in ('conductor', 'caboose', 'assessment')),
+  constraint worker_texts_are_short check (length(action_name) <= 200 and length(host) <= 500),
+  constraint worker_rate_is_a_number check (rate >= 0 and rate < 'infinity'),
+  constraint worker_state_is_an_object check (jsonb_typeof(state) = 'object'),
+  -- Whatever else a program wants seen is only printed.
+  constraint worker_state_has_numbers check (coalesce(jsonb_typeof(state -> 'tokens'), 'number') = 'number'
+    and coalesce(jsonb_typeof(state -> 'breaker_factor'), 'number') = 'number'),
+  constraint worker_state_is_within_limits check (switchyard.is_within_limits(state)),
+  -- Lists of workers are read as dates; null is none of them.
+  constraint worker_times_are_dates check (
+    least(started_at, beat_at, ended_at, lost_at) >= '1970-01-01Z' and greatest(started_at, beat_at, ended_at, lost_at) < '9999-01-01Z')
 );
 comment on table switchyard.worker is 'One row a worker: it counts as started once its row is there, and as lost once it stops beating.';
 comment on column switchyard.worker.backend_pid is 'The connection that holds its locks, for people; when it is marked lost, those are ended that hold the lock of worker_key.';

@@ -9,7 +9,8 @@ create table switchyard.activity (
   failed integer not null,
   busy_seconds double precision not null,
   primary key (minute, action_name, worker_id),
-  constraint activity_counts_from_0 check (ended >= 0 and failed >= 0 and busy_seconds >= 0)
+  constraint activity_counts_from_0 check (ended >= 0 and failed >= 0 and busy_seconds >= 0 and busy_seconds < 'infinity'),
+  constraint activity_minute_is_a_date check (minute >= '1970-01-01Z' and minute < '9999-01-01Z')
 ) with (fillfactor = 70);
 comment on table switchyard.activity is 'One row per worker, action name and minute; removed after a day.';
 comment on column switchyard.activity.minute is 'The start of the minute, by the clock of the database.';

@@ -1,6 +1,6 @@
 """Processes: the workflows that can be submitted."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
@@ -18,6 +18,7 @@ from signalbox.records.processes import (
 from switchyard.ledger.queries import query as named
 
 RELATION = "http://www.opengis.net/def/rel/ogc/1.0/"
+Kind = TypeVar("Kind", list[Any], dict[str, Any])
 WHOLE = "output"  # the one output of a process without an output schema: all of output.json
 
 
@@ -46,11 +47,11 @@ async def processes(call: Call, query: ProcessQuery) -> ProcessList:
 async def process(call: Call, process: str) -> ProcessDescription:
     """Everything about a process."""
     row = known(await call.row(named("signalbox", "process"), {"process": process}), process)
-    about = row["about"] or {}
-    required = set(_properties_of(about.get("input"), "required", []))
+    schema = (row["about"] or {}).get("input")
+    required = _part(schema, "required", list)
     inputs = {
         name: InputDescription(minOccurs=int(name in required), **_described(name, schema))
-        for name, schema in _properties_of(about.get("input"), "properties", {}).items()
+        for name, schema in _part(schema, "properties", dict).items()
     }
     outputs = {
         name: OutputDescription(**_described(name, schema)) for name, schema in outputs_of(row).items()
@@ -67,25 +68,32 @@ def known(row: dict[str, Any] | None, process: str) -> dict[str, Any]:
 
 def outputs_of(row: dict[str, Any]) -> dict[str, Any]:
     """The schemas of a process's outputs, by name."""
-    return _properties_of((row["about"] or {}).get("output"), "properties", {}) or {WHOLE: {"type": "object"}}
+    return _part((row["about"] or {}).get("output"), "properties", dict) or {WHOLE: {"type": "object"}}
 
 
-def _properties_of(schema: Any, key: str, default: Any) -> Any:
-    return schema.get(key, default) if isinstance(schema, dict) else default
+def _part(schema: Any, key: str, kind: type[Kind]) -> Kind:
+    """What a schema has under that key; empty where there is nothing of that kind."""
+    found = schema.get(key) if isinstance(schema, dict) else None
+    return found if isinstance(found, kind) else kind()
 
 
 def _described(name: str, schema: Any) -> dict[str, Any]:
     known = schema if isinstance(schema, dict) else {}
-    return {"title": str(known.get("title", name)), "description": known.get("description"), "schema": schema}
+    title = _text(known, "title") or name
+    return {"title": title, "description": _text(known, "description"), "schema": schema}
+
+
+def _text(known: dict[str, Any], key: str) -> str | None:
+    return None if known.get(key) is None else str(known[key])
 
 
 def _summary(call: Call, row: dict[str, Any]) -> dict[str, Any]:
     name, about = row["workflow"], row["about"] or {}
     return {
         "id": name,
-        "version": about.get("version", "1"),
-        "title": about.get("title", name),
-        "description": about.get("description"),
+        "version": _text(about, "version") or "1",
+        "title": _text(about, "title") or name,
+        "description": _text(about, "description"),
         "jobControlOptions": ["async-execute", "dismiss"],
         "outputTransmission": ["value", "reference"],
         "links": [

@@ -1,6 +1,6 @@
 """Schedules: what is submitted at which times, and decisions about it."""
 
-from itertools import islice
+import asyncio
 from typing import Any
 
 from signalbox.access.roles import Role
@@ -10,7 +10,7 @@ from signalbox.records.changes import Changed, Reason
 from signalbox.records.confirm import Confirmation
 from signalbox.records.schedules import Schedule, ScheduleList, Tick
 from switchyard.ledger.queries import query as named
-from switchyard.schedules.rows import times_of, words
+from switchyard.schedules.rows import times_of, upcoming, words
 
 TICKS = 20
 FOLLOWING = 4
@@ -81,8 +81,9 @@ async def _schedule(call: Call, row: dict[str, Any]) -> Schedule:
     ticks = await call.rows(named("schedules", "ticks"), {"name": row["name"], "limit": TICKS})
     firing = row["next_at"] if row["paused_at"] is None else None
     known = {name: row[name] for name in Schedule.model_fields if name in row}
-    following = list(islice(times.since(firing), 1, 1 + FOLLOWING)) if firing else []
+    # Not on the event loop: an expression that fires once in four years takes long.
+    ahead = await asyncio.to_thread(upcoming, times, firing, 1 + FOLLOWING) if firing else []
     return Schedule(
-        **{**known, "next_at": firing, "words": words(times), "following": following},
+        **{**known, "next_at": firing, "words": words(times), "following": ahead[1:]},
         ticks=[Tick(**tick) for tick in ticks],
     )

@@ -1,6 +1,5 @@
 """`switchyard schedules`: apply, list, show, trigger, pause, resume, backfill."""
 
-from itertools import islice
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
@@ -14,7 +13,7 @@ from switchyard.cli.table import print_table
 from switchyard.ledger.actor import actor
 from switchyard.ledger.queries import query
 from switchyard.schedules.apply import apply_schedules
-from switchyard.schedules.rows import times_of, words
+from switchyard.schedules.rows import times_of, upcoming, words
 
 SHOWN = 5
 
@@ -81,7 +80,7 @@ def show(name: Name, config: ConfigFile = None, as_json: AsJson = False) -> None
     with connected(configured(config)) as connection:
         row = schedule_row(connection, name)
         ticks = connection.execute(query("schedules", "ticks"), {"name": name, "limit": SHOWN}).fetchall()
-    coming = list(islice(times_of(row).since(row["next_at"]), SHOWN)) if row["next_at"] else []
+    coming = upcoming(times_of(row), row["next_at"], SHOWN) if row["next_at"] else []
     if as_json:
         print_json({**row, "next_times": coming, "last_ticks": ticks})
         return

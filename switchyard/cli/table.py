@@ -111,7 +111,8 @@ def _widths(columns: Sequence[Column], room: int | None) -> list[int]:
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], coloured: bool, folded: bool) -> Iterator[str]:
-    first, *rest = wrap(cells[-1], max(widths[-1], NARROWEST)) if folded and cells[-1] else [cells[-1]]
+    lines = wrap(cells[-1], max(widths[-1], NARROWEST)) if folded else []  # none for blanks alone
+    first, *rest = lines or [cells[-1]]
     yield _line([*cells[:-1], first], widths, coloured)
     indent = " " * sum(width + len(GAP) for width in widths[:-1])
     yield from (indent + line for line in rest)

@@ -1,6 +1,8 @@
 """A row of the view `schedules`, and what the configuration says, in the same words."""
 
 from collections.abc import Mapping
+from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from cronsim import CronSim
@@ -39,7 +41,18 @@ def times_of(row: Mapping[str, Any]) -> Times:
 
 
 def words(times: Times) -> str:
-    """When it fires, for people."""
-    if times.cron:
-        return f"{CronSim(times.cron, EPOCH).explain()} ({times.timezone})"
-    return f"Every {format_duration(times.every or 0)}"
+    """When it fires, for people; a list of schedules is shown whatever one of them says."""
+    try:
+        if times.cron:
+            return f"{CronSim(times.cron, EPOCH).explain()} ({times.timezone})"
+        return f"Every {format_duration(times.every or 0)}"
+    except Exception as error:  # noqa: BLE001 - SQL accepts expressions that nobody can read
+        return f"Cannot fire: {error}"
+
+
+def upcoming(times: Times, next_at: datetime, count: int) -> list[datetime]:
+    """So many ticks, the next one first; none where they cannot be computed."""
+    try:
+        return list(islice(times.since(next_at), count))
+    except Exception:  # noqa: BLE001 - as above, and ticks beyond the year 9999
+        return []

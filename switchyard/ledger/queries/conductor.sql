@@ -149,9 +149,9 @@ select switchyard.correct_backoff(%(limit)s), exists (select from switchyard.yar
 select action_name, ended
 from switchyard.end_unserved(%(names)s::text[], make_interval(secs => %(after)s), %(limit)s);
 
--- queue: depth and age for the metrics
+-- queue: depth and age for the metrics, of the first 500 names
 select action_name, status::text, depth, extract(epoch from clock_timestamp() - oldest)::double precision
-from switchyard.queue;
+from switchyard.queue_shown;
 
 -- paused: the names that nothing is claimed of, who paused them and why
 select action_name, actor, reason from switchyard.paused;
@@ -169,9 +169,9 @@ select switchyard.drop_partition(%(suffix)s);
 -- days_ahead: how long the partitions still last
 select extract(epoch from max(p.ends_at) - now())::double precision / 86400 from switchyard.partition_span p;
 
--- announce: the action name that runs each workflow
+-- announce: the action name that runs each workflow; a description beyond the limits is left out, and the others announced
 insert into switchyard.route (workflow, action_name, about)
-select r.workflow, r.action_name, r.about::jsonb
+select r.workflow, r.action_name, case when switchyard.is_within_limits(r.about::jsonb) then r.about::jsonb end
 from unnest(%(workflows)s::text[], %(names)s::text[], %(about)s::text[]) as r (workflow, action_name, about)
 on conflict (workflow) do update set action_name = excluded.action_name, about = excluded.about
 where (route.action_name, route.about) is distinct from (excluded.action_name, excluded.about);

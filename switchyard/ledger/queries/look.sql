@@ -102,8 +102,8 @@ union all
  where t.action_uuid = any(%(recent)s) and t.status = 'BACKOFF' and switchyard.cause_of(t.error) = any(%(causes)s) limit 1)
 limit 1;
 
--- queue: what has not ended, by action name and status
-select * from switchyard.queue order by action_name, status;
+-- queue: what has not ended, by action name and status, of the first 500 names
+select * from switchyard.queue_shown order by action_name, status;
 
 -- lanes: what is open and in flight in each lane, and what holds it back; those that wait longest first
 select * from switchyard.lanes

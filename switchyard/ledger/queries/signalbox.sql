@@ -130,16 +130,17 @@ cross join lateral (
   order by e.event_time desc, e.event_id desc limit 1) as e
 where f.depth = 1 order by f.status = 'SUCCESSFUL', f.action_uuid limit 5;
 
--- footprints: the boxes around all coordinates and bounding boxes in the inputs of these jobs, where these are small
+-- footprints: the boxes around all coordinates and bounding boxes in the inputs of these jobs, where these are small;
+-- the depths bound how often a number is read that is nested in many keys of these names
 select a.action_uuid as job_id, array[min(p.x), min(p.y), max(p.x), max(p.y)] as bbox
 from switchyard.visible_action a cross join lateral (
   select (c ->> 0)::float8 as x, (c ->> 1)::float8 as y from jsonb_path_query(a.parameters,
-    'strict $.**.coordinates.** ? (@.type() == "array" && @[0].type() == "number" && @[1].type() == "number")', silent => true) c
+    'strict $.**{0 to 8}.coordinates.**{0 to 3} ? (@.type() == "array" && @[0].type() == "number" && @[1].type() == "number")', silent => true) c
   union all
-  select (b ->> n)::float8, (b ->> n + 1)::float8 from jsonb_path_query(a.parameters, 'strict $.**.bbox ? (@.type() == "array"
+  select (b ->> n)::float8, (b ->> n + 1)::float8 from jsonb_path_query(a.parameters, 'strict $.**{0 to 8}.bbox ? (@.type() == "array"
     && @.size() == 4 && @[0].type() == "number" && @[1].type() == "number" && @[2].type() == "number" && @[3].type() == "number")',
     silent => true) b, unnest(array[0, 2]) n
 ) as p
-where a.action_uuid = any(%(jobs)s::uuid[]) and pg_column_size(a.parameters) < 100000
+where a.action_uuid = any(%(jobs)s::uuid[]) and pg_column_size(a.parameters) < 100000 and octet_length(a.parameters::text) < 100000
   and p.x between -180 and 180 and p.y between -90 and 90
 group by a.action_uuid;

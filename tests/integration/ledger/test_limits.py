@@ -132,3 +132,29 @@ def test_hole_35_names_past_the_limit_are_rung_for(database: Database) -> None:
             "insert into switchyard.action (action_name) select 'name ' || n from generate_series(1, 1200) as n"
         )
         assert [bell.channel for bell in sleeper.notifies(timeout=60, stop_after=1)] == [channel]
+
+
+def test_what_anybody_submits_does_not_lengthen_the_list_of_queues(ledger: Ledger) -> None:
+    ledger.submit("ours")
+    ledger.connection.execute(
+        "insert into switchyard.worker (kind, host, action_name) values ('conductor', 'h', 'ours')"
+    )
+    for _ in range(2):
+        ledger.connection.execute(
+            "insert into switchyard.action (action_name) select 'n' || g from generate_series(1, 700) as g"
+        )
+    shown = ledger.connection.execute("select action_name from switchyard.queue_shown").fetchall()
+    assert len(shown) == 500
+    assert ("ours",) in shown
+
+
+def test_a_number_that_is_too_small_for_a_double_is_refused(ledger: Ledger) -> None:
+    """A query over many rows that casts it would fail for all of them."""
+    for number in ("1e-308", "-1e-400", "1e-16000"):
+        with pytest.raises(psycopg.errors.CheckViolation, match="parameters_is_within_limits"):
+            ledger.submit(parameters=f'{{"a": [{number}]}}')
+    uuid = ledger.submit(parameters='{"a": 1e-307, "b": 0.0, "c": -0.000000000000000}')
+    with pytest.raises(psycopg.errors.CheckViolation, match="event_detail_is_an_object"):
+        ledger.connection.execute(
+            "insert into switchyard.event (action_uuid, status, detail) values (%s, 'INFO', '[1]')", [uuid]
+        )
