@@ -101,7 +101,7 @@ async def claim(
 ) -> tuple[ClaimedBatch, Look]:
     """Lock up to `wanted` processable actions, passing over those this session holds already."""
     with or_sever(session, "claim"):
-        [row] = await session.rows(*_statement(CLAIM, LANE_CLAIM, name, wanted, held, flow))
+        row = await _row(session, _statement(CLAIM, LANE_CLAIM, name, wanted, held, flow), flow)
         return _taken(row, wanted)
 
 
@@ -111,14 +111,28 @@ async def claim_described(
     """The same, with what a handler needs to know of each; `attempts` are what the policy allows."""
     with or_sever(session, "claim"):
         statement = _statement(CLAIM_DESCRIBED, LANE_CLAIM_DESCRIBED, name, wanted, held, flow)
-        [row] = await session.rows(*statement)
+        row = await _row(session, statement, flow)
         batch, look = _taken(row, wanted)
         return described(name, batch, row[8:], attempts) if len(batch) else [], look
 
 
+Statement = tuple[LiteralString, dict[str, Any]]
+
+
+async def _row(session: Session, statement: Statement, flow: Flow | None) -> Sequence[Any]:
+    """What the claim answers; one that gave up has taken over no step of a breaker."""
+    asked, values = statement
+    row: Sequence[Any]
+    [row] = await session.rows(asked, values)
+    if flow is not None and row[7] is None:
+        for lane, step in zip(values["slowed"], values["factors"], strict=True):
+            flow.slow(lane, step)
+    return row
+
+
 def _statement(
     plain: LiteralString, by_lane: LiteralString, name: str, wanted: int, held: Uuids, flow: Flow | None
-) -> tuple[LiteralString, dict[str, Any]]:
+) -> Statement:
     values = {"wanted": wanted, "held": held}
     return (plain, {**values, "name": name}) if flow is None else (by_lane, {**values, **flow.values()})
 

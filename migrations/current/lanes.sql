@@ -242,6 +242,7 @@ begin
   begin
     perform pg_advisory_xact_lock(1937204083, hashtext(p_flow));
   exception when lock_not_available then
+    lanes := null; -- nothing was looked at, and p_slowed not taken over
     return; -- another claim takes long; an error would cost the caller its session, and all that it has in flight
   end;
   perform set_config('synchronous_commit', 'off', true);

@@ -75,6 +75,7 @@ declare
   held bigint;
   open_threads bigint;
   due bigint;
+  dependents text;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
     raise exception 'drop_partition must run at read committed, not at %', current_setting('transaction_isolation')
@@ -115,8 +116,12 @@ begin
   perform switchyard.drop_sets(switchyard.uuid_floor(span.starts_at), switchyard.uuid_floor(span.ends_at));
   delete from switchyard.partition_span p where p.suffix = drop_partition.suffix;
   return null;
-exception when lock_not_available then
-  return 'in use, try again later';
+exception
+  when lock_not_available then
+    return 'in use, try again later';
+  when dependent_objects_still_exist then -- a view, or a foreign key that somebody made; the other partitions go on
+    get stacked diagnostics dependents = pg_exception_detail;
+    return left(dependents, 500);
 end
 $$;
 comment on function switchyard.drop_partition is 'Drops one stretch of time that has passed; null, or why it was left alone.';

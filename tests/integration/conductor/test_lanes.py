@@ -8,8 +8,12 @@ from uuid import UUID
 
 import pytest
 
+from conductor.claim.claim import claim
+from conductor.limits.flows import Flow
 from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.queue_depth import QueueDepth
+from conductor.session.arrays import Uuids
+from conductor.session.open import open_session
 from switchyard.handlers import Outcome, Retry, Success, Work
 from tests.integration.conductor.test_fence import port_of, through
 from tests.integration.conductor.yard import NAME, Script, Yard
@@ -187,3 +191,24 @@ async def test_one_action_behind_thousands_of_another_lane_is_dispatched_within_
         took.append(arrived[uuid] - began)
     assert yard.statuses().get("PENDING", 0) > 1000, "there was a line to be behind"
     assert min(took) < 1
+
+
+async def test_a_claim_that_gave_up_reports_the_steps_of_its_breakers_with_the_next(yard: Yard) -> None:
+    yard.database.execute(
+        """select switchyard.announce_flows('[{"flow": "f", "action_name": "f", "lane_in_flight": 9}]')"""
+    )
+    yard.database.execute("insert into switchyard.action (action_name, lane) values ('f', 'north')")
+    session = await open_session(yard.database.url, "f")
+    try:
+        flow, held = Flow("f"), Uuids.of([])
+        batch, _ = await claim(session, "f", 1, held, flow)
+        flow.slow("north", 0.5)
+        with yard.database.connect(autocommit=False) as other:
+            other.execute("select pg_advisory_xact_lock(1937204083, hashtext('f'))")
+            await claim(session, "f", 1, Uuids.of(batch.uuids[:]), flow)
+        assert yard.database.execute("select factor from switchyard.lane") == [(1.0,)]
+        await claim(session, "f", 1, Uuids.of(batch.uuids[:]), flow)
+        assert yard.database.execute("select factor from switchyard.lane") == [(0.5,)]
+        assert flow.values()["slowed"] == []
+    finally:
+        await session.close()

@@ -193,3 +193,22 @@ def test_hole_20_a_partition_stays_while_one_of_its_actions_is_in_flight(ledger:
         ]
         conductor.execute("select pg_advisory_unlock_all()")
         assert ledger.connection.execute(DROP, [suffix]).fetchall() == [(None,)]
+
+
+def test_a_partition_that_something_depends_on_does_not_keep_the_others(ledger: Ledger) -> None:
+    """Somebody's foreign key or view on one partition: retention goes on with the next."""
+    first, uuid = ledger.old_action("2024-01-01")
+    second, _ = ledger.old_action("2024-01-02")
+    ledger.connection.execute("select switchyard.cancel(t.action_uuid, 'ann', 'old') from switchyard.yard t")
+    ledger.connection.execute(f"create view public.mine as select * from switchyard.thread_{first}")
+    dropped = ledger.connection.execute("select * from switchyard.drop_partitions('2024-02-01Z')").fetchall()
+    assert [row[:2] for row in dropped] == [(first, False), (second, True)]
+    assert "view public.mine depends on" in dropped[0][2]
+    ledger.connection.execute("drop view public.mine")
+    ledger.connection.execute("create table public.ours (id uuid references switchyard.action)")
+    ledger.connection.execute("insert into public.ours values (%s)", [uuid])
+    [(_, gone, reason)] = ledger.connection.execute(
+        "select * from switchyard.drop_partitions('2024-02-01Z')"
+    ).fetchall()
+    assert not gone
+    assert "constraint ours_id_fkey on table public.ours depends on" in reason
