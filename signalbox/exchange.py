@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
+from urllib.parse import quote
 
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow
@@ -39,12 +40,16 @@ async def exchange(endpoint: Endpoint, site: Site, request: Request) -> Response
     if isinstance(answer, Response):
         return answer
     if endpoint.after is not None and body.is_form(request):
-        return Response(
-            status_code=303, headers={"Location": call.url(endpoint.after.format(answer=answer, **given))}
-        )
+        place = endpoint.after.format(answer=answer, **_quoted(given))
+        return Response(status_code=303, headers={"Location": call.url(place)})
     if html and endpoint.template is not None:
         return as_page(call, endpoint.template, answer, parts, call.status)
     return as_json(answer, call.status, call.headers, request=request)
+
+
+def _quoted(given: dict[str, Any]) -> dict[str, Any]:
+    """The texts of a path as they are written in one."""
+    return {name: quote(value, safe="") if isinstance(value, str) else value for name, value in given.items()}
 
 
 @asynccontextmanager

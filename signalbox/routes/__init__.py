@@ -3,6 +3,7 @@
 from signalbox.routes import (
     actions,
     archive,
+    campaigns,
     confirm,
     decisions,
     details,
@@ -25,6 +26,7 @@ from signalbox.routes import (
 __all__ = [
     "actions",
     "archive",
+    "campaigns",
     "confirm",
     "decisions",
     "details",

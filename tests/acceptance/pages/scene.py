@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID
 
 from switchyard.places import Places
@@ -13,6 +14,8 @@ from tests.parts.database import Database
 # Ends an attribute and an element, and runs where it is not escaped; an expression where a template is evaluated twice.
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>{{ 6*7 }}</textarea>"
 
+ERRORS = ("exit code 4: no overlap with the area", "503 Service Unavailable of the catalogue")
+
 
 @dataclass
 class Scene:
@@ -20,6 +23,10 @@ class Scene:
 
     database: Database
     jobs: dict[str, UUID] = field(default_factory=dict)
+
+    def at(self, path: str) -> str:
+        """The path with the ids of this scene."""
+        return path.format(**self.jobs, CAMPAIGN=quote(HOSTILE, safe=""))
 
     def submit(self, name: str, **given: Any) -> UUID:
         """A job, by the function that clients call."""
@@ -82,6 +89,8 @@ def set_up(database: Database, store: Store) -> Scene:
     _result(scene, store, "RESULT", "Land at Aldermouth")
     _hostile(scene, store)
     _fleet(database)
+    _campaigns(scene)
+    _schedules(database)
     return scene
 
 
@@ -183,3 +192,36 @@ def _fleet(database: Database) -> None:
         " ('conductor', %s, %s, %s, 4714, now(), null, %s)",
         *(HOSTILE, HOSTILE, HOSTILE, json.dumps({HOSTILE: HOSTILE})),
     )
+
+
+def _campaigns(scene: Scene) -> None:
+    """One that goes on, with failures of two causes; one with hostile texts that is paused; one that ended well."""
+    for name, items in (("spring", 40), (HOSTILE, 3), ("winter", 2)):
+        [[campaign]] = scene.database.execute(
+            "select switchyard.start_campaign(%s, %s, 30, workflow => 'nutrient')",
+            *(name, json.dumps({"file": name})),
+        )
+        page = [{"id": f"item-{number}", "parameters": {}} for number in range(items)]
+        scene.database.execute("select switchyard.feed(%s, '{}', %s, '{}', true)", campaign, json.dumps(page))
+        scene.database.execute("select * from switchyard.submit_items(30)")
+        members = scene.database.execute(
+            "select action_uuid from switchyard.action where member_of = %s", campaign
+        )
+        for number, [uuid] in enumerate(members[:20] if name != HOSTILE else members[:1]):
+            error = (
+                None if name == "winter" or number > 4 else name if name == HOSTILE else ERRORS[number % 2]
+            )
+            scene.event(uuid, "FAILED" if error else "SUCCESSFUL", error)
+    scene.database.execute("select * from switchyard.settle_sets(100)")
+    scene.database.execute("select switchyard.pause_campaign(%s, %s, %s)", HOSTILE, HOSTILE, HOSTILE)
+
+
+def _schedules(database: Database) -> None:
+    for name, cron in (("nightly", "0 2 * * *"), (HOSTILE, "*/5 * * * *")):
+        late = {"catch_up_window": 3600, "jitter": 0}
+        known = {**late, "parameters": {}, "priority": 100, "overlap": "skip", "catch_up": "last"}
+        content = {"workflow": "nutrient", "action_name": "shell", "cron": cron, "timezone": "UTC", **known}
+        database.execute(
+            "select switchyard.apply_schedule(%s, %s, now() + interval '1 hour', 0, %s)",
+            *(name, json.dumps(content), HOSTILE),
+        )

@@ -29,6 +29,10 @@ PAGES = {
     "inbox": "/inbox",
     "journal": "/journal",
     "schedules": "/schedules",
+    "campaigns": "/campaigns",
+    "campaign": "/campaigns/spring",
+    "campaign-hostile": "/campaigns/{CAMPAIGN}",
+    "campaign-retrigger": "/campaigns/spring/retrigger",
     "processes": "/processes",
     "pause": "/queues/shell/pause",
     "resume": "/queues/stac/resume",
@@ -57,7 +61,7 @@ def test_every_page_is_sound(
 ) -> None:
     with chromium.sight(site.origin, scheme, width) as sight:
         for name, path in PAGES.items():
-            sight.open(path.format(**scene.jobs))
+            sight.open(scene.at(path))
             _checked(sight, name, look)
         for name, path in MISSING.items():
             sight.open(path, status=404)
@@ -69,7 +73,17 @@ def test_every_page_says_what_to_do_where_there_is_nothing_yet(
     chromium: Chromium, empty: Site, look: str, scheme: Scheme, width: int
 ) -> None:
     with chromium.sight(empty.origin, scheme, width) as sight:
-        for name in ("overview", "jobs", "queues", "workers", "inbox", "journal", "processes"):
+        for name in (
+            "overview",
+            "jobs",
+            "queues",
+            "workers",
+            "inbox",
+            "journal",
+            "processes",
+            "campaigns",
+            "schedules",
+        ):
             sight.open(PAGES[name])
             _checked(sight, f"{name}-empty", look)
             assert sight.page.locator("main code, main .say, main .btn").count() > 0
@@ -78,7 +92,7 @@ def test_every_page_says_what_to_do_where_there_is_nothing_yet(
 def test_every_page_is_complete_without_the_script(chromium: Chromium, site: Site, scene: Scene) -> None:
     with chromium.sight(site.origin, java_script_enabled=False) as sight:
         for name, path in PAGES.items():
-            page = sight.open(path.format(**scene.jobs))
+            page = sight.open(scene.at(path))
             assert page.locator("main h1").inner_text()
             assert name in ("login", "api") or page.locator("header nav a").count() >= 7
 
@@ -90,7 +104,7 @@ def test_what_people_write_is_shown_as_text_on_every_page(
         sight.page.on("dialog", lambda dialog: sight.problems.append(f"dialog: {dialog.message}"))
         shown = []
         for name, path in PAGES.items():
-            page = sight.open(path.format(**scene.jobs))
+            page = sight.open(scene.at(path))
             if HOSTILE in page.locator("main").inner_text():
                 shown.append(name)
         wanted = [
@@ -103,5 +117,8 @@ def test_what_people_write_is_shown_as_text_on_every_page(
             "inbox",
             "journal",
             "processes",
+            "schedules",
+            "campaigns",
+            "campaign-hostile",
         ]
         assert [name for name in wanted if name not in shown] == []

@@ -140,7 +140,17 @@ async def test_req_html_content(client: httpx.AsyncClient, jobs: Jobs) -> None:
     """Every link of every page leads somewhere."""
     job = jobs.submit()
     checked: set[str] = set()
-    for path in (*PAGES, f"/jobs/{job}", "/queues", "/inbox", "/workers", "/journal", "/schedules", "/api"):
+    for path in (
+        *PAGES,
+        f"/jobs/{job}",
+        "/queues",
+        "/inbox",
+        "/workers",
+        "/journal",
+        "/schedules",
+        "/campaigns",
+        "/api",
+    ):
         page = await client.get(path, params={"f": "html"})
         assert page.status_code == 200, path
         for href in Links(page.text).found - checked:
