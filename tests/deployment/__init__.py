@@ -4,5 +4,5 @@
 commands with it (`Program`), and kills at its end what still runs. `Ledger` is a typed view of the database: submit,
 and read what became of it. Tests of one area add what only they need in a subclass: caboose's spool, Argo's
 cluster. Tests that run the engines in their own process (conductor's yard, caboose's world) use `Ledger`
-alone.
+alone. An assessment worker is a `Service` as well: it has no database, but logs and answers as programs do.
 """

@@ -1,6 +1,7 @@
 """`assessment work` as it is deployed: the command, a queue, a bundle, real signals."""
 
 import json
+import signal
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -52,8 +53,8 @@ def test_jobs_of_every_form_are_assessed(station: Station, region: Path) -> None
     for bad in (traversing, path):
         end = station.end(bad)
         assert (end["status"], end["fatal"]) == ("FAILED", True)
-    worker.terminate()
-    assert worker.process.wait(60) == 0
+    worker.send(signal.SIGTERM)
+    assert worker.wait(60) == 0
     assert station.empty()
 
 

@@ -7,6 +7,7 @@ are the promise in full).
 import json
 import os
 import random
+import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -145,8 +146,8 @@ class Crew:
         """In good order: nothing is left that would keep one of them."""
         for worker in self._workers:
             until(partial(self._healthy, worker), 30)
-            worker.terminate()
-            assert worker.process.wait(60) == 0
+            worker.send(signal.SIGTERM)
+            assert worker.wait(60) == 0
         until(lambda: self._station.caboose.get("/readyz")[0] == 200, 30)
         assert self._station.caboose.stop() == 0
         assert self._conductor.stop() == 0

@@ -2,11 +2,7 @@
 
 import json
 import os
-import signal
-import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +10,7 @@ from uuid import UUID, uuid4
 
 from switchyard.places import Places
 from switchyard.store import Store, open_store
+from tests.deployment.program import Service
 from tests.parts.aws import AwsPart
 from tests.parts.ports import free_port
 from tests.uuids import uuid7
@@ -23,37 +20,27 @@ ROOT = Path(__file__).parents[4]
 TINY = ("-m", "tests.integration.assessment.work.tiny")
 
 
-class Worker:
+class Worker(Service):
     """One spawned worker."""
 
-    def __init__(self, command: list[str], environ: dict[str, str], log: Path, port: int) -> None:
-        self.log, self.port = log, port
-        with log.open("ab") as file:
-            self.process = subprocess.Popen(command, env=environ, cwd=ROOT, stderr=file, stdout=file)
+    def __init__(self, command: list[str], environ: dict[str, str], folder: Path, port: int) -> None:
+        super().__init__("worker", command, env=environ, cwd=ROOT, logs_in=folder)
+        self.port = port
 
     def health(self, path: str = "/health") -> tuple[int, Any]:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
-                return answer.status, _body(answer.read())
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, _body(error.read())
-        except OSError:
-            return 0, None
-
-    def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
-
-    def terminate(self) -> None:
-        self.process.send_signal(signal.SIGTERM)
+        """The status and the answer, as JSON where it is JSON; (0, "") where there is none."""
+        status, text = self.get(path)
+        return status, json.loads(text) if text.startswith("{") else text
 
     def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
+        """SIGKILL to it alone: what it started has to notice."""
+        if self.running():
+            self.behead()
+        else:
+            super().kill()
 
-
-def _body(raw: bytes) -> Any:
-    return json.loads(raw) if raw.startswith(b"{") else raw.decode()
+    def _address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
 
 
 class Station:
@@ -96,10 +83,11 @@ class Station:
 
     def spawn(self, *command: str, **settings: str | None) -> Worker:
         port = free_port()
-        log = self.folder / f"worker-{len(self.workers)}.log"
         words = [sys.executable, *(command or TINY)]
-        self.workers.append(Worker(words, self.environ(port, **settings), log, port))
-        return self.workers[-1]
+        worker = Worker(words, self.environ(port, **settings), self.folder, port)
+        worker.start()
+        self.workers.append(worker)
+        return worker
 
     def replace(self, worker: Worker, *command: str, **settings: str) -> Worker:
         """Kill it, and start another in its place."""
@@ -157,4 +145,3 @@ class Station:
     def close(self) -> None:
         for worker in self.workers:
             worker.kill()
-            print(worker.log.read_text())  # pytest shows it where a test fails

@@ -1,6 +1,8 @@
 """/health from outside: while the worker computes, hangs, fails and ends."""
 
+import signal
 import time
+from typing import Any
 
 import psutil
 
@@ -51,7 +53,7 @@ def test_a_hung_job_is_reported_and_goes_to_another_worker(station: Station) -> 
 def test_a_missing_queue_is_503_until_seen_and_then_78(station: Station) -> None:
     station.sqs.delete_queue(QueueUrl=station.queue)
     worker = station.spawn()
-    answers = [(0, None)]
+    answers: list[tuple[int, Any]] = [(0, "")]
 
     def unavailable() -> bool:
         answers.append(worker.health())
@@ -59,12 +61,12 @@ def test_a_missing_queue_is_503_until_seen_and_then_78(station: Station) -> None
 
     until(unavailable, 30)
     assert answers[-1][1] == {"status": "unavailable", "service": SERVICE, "reason": "status=-1"}
-    assert worker.process.wait(60) == 78
+    assert worker.wait(60) == 78
 
 
 def test_a_status_queue_that_somebody_named_has_to_be_there(station: Station) -> None:
     worker = station.spawn(SQS_STATUS_QUEUE_NAME="nobody-made-this", FATAL_HOLD_SECONDS="0")
-    assert worker.process.wait(60) == 78
+    assert worker.wait(60) == 78
 
 
 def test_the_seeds_environment_is_enough(station: Station) -> None:
@@ -82,14 +84,14 @@ def test_a_queue_that_does_not_answer_is_waited_for(station: Station) -> None:
     until(lambda: sum(line["event"] == waiting for line in worker.lines()) >= 2, 30)
     assert worker.health()[0] == 200
     assert worker.health("/readyz")[1]["checks"] == {"running": True, "heartbeat": True, "queue": False}
-    worker.terminate()
-    assert worker.process.wait(60) == 0
+    worker.send(signal.SIGTERM)
+    assert worker.wait(60) == 0
 
 
 def test_the_health_process_does_not_outlive_a_killed_worker(station: Station) -> None:
     worker = station.spawn()
     up(worker)
-    children = psutil.Process(worker.process.pid).children(recursive=True)
+    children = psutil.Process(worker.pid).children(recursive=True)
     assert len(children) == 1, "two processes, no more"
     worker.kill()
     assert not psutil.wait_procs(children, timeout=10)[1]
@@ -97,7 +99,7 @@ def test_the_health_process_does_not_outlive_a_killed_worker(station: Station) -
 
 def test_wrong_settings_are_reported_together(station: Station) -> None:
     worker = station.spawn(SQS_WAIT_TIME_SECONDS="21", MAX_ATTEMPTS="many")
-    assert worker.process.wait(60) != 0
+    assert worker.wait(60) != 0
     said = worker.log.read_text()
     assert "SQS_WAIT_TIME_SECONDS='21' is not a whole number from 0 to 20" in said
     assert "MAX_ATTEMPTS='many'" in said

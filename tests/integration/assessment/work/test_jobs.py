@@ -1,6 +1,7 @@
 """What becomes of jobs, on a tiny workload: the base alone."""
 
 import json
+import signal
 from uuid import UUID
 
 from assessment.work.queue import WorkQueue
@@ -42,8 +43,8 @@ def test_every_kind_of_end_and_its_report(station: Station) -> None:
     (next_job,) = station.sqs.receive_message(QueueUrl=following, WaitTimeSeconds=1)["Messages"]
     assert json.loads(next_job["Body"])["action_uuid"] == good
 
-    worker.terminate()
-    assert worker.process.wait(60) == 0
+    worker.send(signal.SIGTERM)
+    assert worker.wait(60) == 0
     station.hear()
     own = [m for m in station.heard if "event" in m]
     assert [m["event"] for m in own if m["event"] != "beat"] == ["started", "ended"]
@@ -75,7 +76,7 @@ def test_unwanted_jobs_are_skipped_and_strangers_are_worked_on(station: Station)
     assert station.end(found)["status"] == "SUCCESSFUL"
     assert "not in this worker's store" in station.end(elsewhere)["error"]
     assert until(station.empty, 30)
-    assert worker.process.poll() is None
+    assert worker.running()
     strangers = {m["status"]: m for m in station.ends() if m["action_uuid"] is None}
     assert strangers["FAILED"]["error"].startswith("the message is not JSON")
     assert station.store.size(strangers["SUCCESSFUL"]["output"]) == 2
@@ -87,7 +88,7 @@ def test_a_job_that_kills_its_worker_ends_instead_of_looping(station: Station) -
     uuid = station.send(do="crash")
     for _ in range(2):
         worker = station.spawn(MAX_ATTEMPTS="2")
-        assert worker.process.wait(60) < 0
+        assert worker.wait(60) < 0
     station.spawn(MAX_ATTEMPTS="2")
     end = station.end(uuid)
     assert end["fatal"]
@@ -110,12 +111,13 @@ def test_killed_after_95_of_100_chunks_it_computes_5(station: Station) -> None:
     first = station.spawn()
     checkpoint = f"{station.home(uuid)}/checkpoint/"
     until(lambda: len(list(station.store.list(checkpoint))) == 95, 30)
+    killed = first.pid
     first.kill()
     second = station.spawn()
     station.end(uuid)
     computed_by = [int(station.store.get(key)) for key in station.store.list(checkpoint)]
-    assert computed_by.count(first.process.pid) == 95
-    assert computed_by.count(second.process.pid) == 5
+    assert computed_by.count(killed) == 95
+    assert computed_by.count(second.pid) == 5
 
 
 def test_a_run_that_resumes_computes_what_the_run_before_did_not(station: Station) -> None:
@@ -123,6 +125,7 @@ def test_a_run_that_resumes_computes_what_the_run_before_did_not(station: Statio
     first = station.spawn()
     checkpoint = f"{station.home(uuid)}/checkpoint/"
     until(lambda: len(list(station.store.list(checkpoint))) == 95, 30)
+    killed = first.pid
     first.kill()
     station.sqs.purge_queue(QueueUrl=station.queue)  # run 1 has ended
     assert carry_over(station.store, Places(UUID(uuid), 2), everything=False) == 95  # as conductor does
@@ -131,8 +134,8 @@ def test_a_run_that_resumes_computes_what_the_run_before_did_not(station: Statio
     assert station.end(uuid)["run"] == 2
     again = Places(UUID(uuid), 2).folder
     computed_by = [int(station.store.get(key)) for key in station.store.list(f"{again}/checkpoint/")]
-    assert computed_by.count(first.process.pid) == 95
-    assert computed_by.count(second.process.pid) == 5
+    assert computed_by.count(killed) == 95
+    assert computed_by.count(second.pid) == 5
 
 
 def test_progress_is_reported_and_a_cancel_ends_a_running_job(station: Station) -> None:

@@ -1,6 +1,7 @@
 """SIGTERM and SIGKILL at any moment: nothing is lost, and no end is reported twice."""
 
 import random
+import signal
 import time
 
 from tests.integration.assessment.work.station import Station
@@ -11,8 +12,8 @@ def test_sigterm_saves_and_gives_the_message_back_at_once(station: Station) -> N
     uuid = station.send(do="steps")
     worker = station.spawn(SQS_VISIBILITY_TIMEOUT="600")
     until(lambda: station.statuses(uuid), 30)
-    worker.terminate()
-    assert worker.process.wait(60) == 0
+    worker.send(signal.SIGTERM)
+    assert worker.wait(60) == 0
     received = station.sqs.receive_message(QueueUrl=station.queue, WaitTimeSeconds=1)
     assert len(received["Messages"]) == 1
     assert station.statuses(uuid)[-1] == "BACKOFF"
@@ -23,8 +24,8 @@ def test_sigterm_lets_a_job_finish_that_can(station: Station) -> None:
     uuid = station.send(do="echo", seconds=1.5)
     worker = station.spawn(SQS_VISIBILITY_TIMEOUT="600")
     until(lambda: station.statuses(uuid), 30)
-    worker.terminate()
-    assert worker.process.wait(60) == 0
+    worker.send(signal.SIGTERM)
+    assert worker.wait(60) == 0
     assert station.end(uuid)["status"] == "SUCCESSFUL"
     assert station.empty()
 
@@ -33,8 +34,8 @@ def test_a_job_that_comes_to_no_step_is_given_back_when_the_grace_ends(station: 
     uuid = station.send(do="hang")
     worker = station.spawn(SQS_VISIBILITY_TIMEOUT="600", SHUTDOWN_GRACE_SECONDS="4")
     until(lambda: station.statuses(uuid), 30)
-    worker.terminate()
-    assert worker.process.wait(60) == 0
+    worker.send(signal.SIGTERM)
+    assert worker.wait(60) == 0
     assert station.sqs.receive_message(QueueUrl=station.queue, WaitTimeSeconds=1)["Messages"]
     assert station.statuses(uuid) == ["RUNNING", "BACKOFF"]
     assert b'"attempts": 0' in station.store.get(f"{station.home(uuid)}/attempts.json")
@@ -46,11 +47,11 @@ def test_the_second_signal_ends_it_at_once(station: Station) -> None:
     until(lambda: station.statuses(uuid), 30)
 
     def ended() -> bool:
-        worker.terminate()  # two signals at the same instant are one, so more than two may be needed
-        return worker.process.poll() is not None
+        worker.send(signal.SIGTERM)  # two signals at the same instant are one, so more than two may be needed
+        return not worker.running()
 
     until(ended)
-    assert worker.process.returncode == -15
+    assert worker.exit_code == -15
 
 
 def test_random_kills_lose_no_job_and_report_every_end_once(station: Station) -> None:
