@@ -3,6 +3,16 @@
     from switchyard import Switchyard
 
 The names of the Python API are imported when they are first used, so that `import switchyard` costs nothing.
+
+The packages, in the order in which an action meets them:
+
+    client/, remote/   the Python API on the database, and on the HTTP API; cli/ is the command
+    submit/            checks a submission and calls the SQL function that stores it
+    ledger/            connections, queries, migrations; the rules are SQL, in migrations/current/
+    backends/          one folder per backend: the handler that conductor calls, the source that caboose asks
+    store/             input, output and archives of executions; places.py says where
+    process/           what long-running programs share: loops, heartbeats, health, logs, metrics
+    config/            the configuration file
 """
 
 from importlib import import_module
