@@ -1,6 +1,7 @@
 """The map of a report as inline SVG: what lies under the sites, then the sites, then a legend and a scale."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 import shapely
@@ -19,6 +20,8 @@ SMALL = 9.0
 """A site with less than this many units across gets a dot as well, or nobody would find it."""
 CATCHMENT_STYLES = 6
 ZONE_STYLES = {"Green": "zone-green", "Amber": "zone-amber", "Red": "zone-red"}
+PATTERNS = Path(__file__).with_name("patterns.svg")
+"""Red zones are hatched, amber ones dotted: colour alone would not tell everybody which is which."""
 
 
 def draw(results: Results, sites: Sites, bundle: Bundle) -> str:
@@ -27,10 +30,11 @@ def draw(results: Results, sites: Sites, bundle: Bundle) -> str:
     frame = around(shown)
     middles = shapely.get_coordinates(shapely.centroid(sites.geometry))
     inner = densest(frame, middles)
+    patterns = PATTERNS.read_text() if results.assessment == "gcn" else ""
     if inner is None:
-        return _map(results, sites, bundle, frame, np.ones(len(sites), dtype=bool))
+        return patterns + _map(results, sites, bundle, frame, np.ones(len(sites), dtype=bool))
     within = inner.holds(middles)
-    whole = _map(results, sites, bundle, frame, ~within, inner)
+    whole = patterns + _map(results, sites, bundle, frame, ~within, inner)
     return whole + _map(results, sites, bundle, inner, within)
 
 

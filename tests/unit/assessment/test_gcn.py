@@ -1,6 +1,7 @@
 """Newts: the ring around the sites, ponds on and about them, zones by gravity, against shapes by hand."""
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -199,3 +200,15 @@ def test_provenance_names_the_survey(bundle: Bundle) -> None:
     job = replace(JobSpec("gcn", editions.load()), mode="default")
     results = compute(job, sites(SITE), bundle, inputs={"sites": "a", "ponds": "b"})
     assert results.provenance["ponds_sha256"] == "b"
+
+
+def test_risk_zones_differ_by_more_than_colour(bundle: Bundle) -> None:
+    """A pattern each, and defined on the page, once; without it a shape would not be filled at all."""
+    html = page(newts(bundle, SITE), sites(SITE), bundle, editions.load())
+    fills = dict(re.findall(r"\.map \.(zone-\w+) \{ fill: ([^;]+);", html))
+    assert set(fills) == {"zone-red", "zone-amber", "zone-green"}
+    patterns = {zone: re.findall(r"url\(#([\w-]+)\)", fill) for zone, fill in fills.items()}
+    assert patterns.pop("zone-green") == []
+    for zone, (name,) in patterns.items():
+        assert html.count(f'<pattern id="{name}"') == 1, zone
+    assert len(set(map(tuple, patterns.values()))) == 2
