@@ -5,6 +5,7 @@ number and size are made up.
 """
 
 import json
+import math
 import os
 import resource
 import time
@@ -18,6 +19,7 @@ from assessment.bundle.build import build
 from assessment.bundle.parcels import Ground
 from assessment.bundle.sources import Sources, in_folder
 from benchmarks.assessment import scale
+from benchmarks.assessment.scale import PARCELS
 
 SITES = 245
 WEST, SOUTH, EAST, NORTH = 582_000.0, 280_000.0, 642_000.0, 344_000.0
@@ -33,9 +35,14 @@ def parcels(count: int) -> Path:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(".part")
-        scale.write(draft, Ground(count))
+        scale.write(draft, ground(count))
         draft.rename(path)
     return path
+
+
+def ground(count: int) -> Ground:
+    """Fewer parcels are larger ones: the sites lie on them however many there are."""
+    return Ground(count, side=Ground(PARCELS).side * math.sqrt(PARCELS / count))
 
 
 def geopackage(count: int) -> Path:
