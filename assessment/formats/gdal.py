@@ -99,6 +99,8 @@ def _by_feature(place: str, most: int, options: Mapping[str, Any]) -> arrow.Foun
         about, fids, shapes, data = _called(pyogrio.raw.read, place, **options)
     except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError) as error:
         raise _said(place, error) from error
+    except IndexError as error:  # of the list of layers
+        raise BadInput("the file cannot be read: it has no layer, or is damaged") from error
     return about["crs"], fids, shapes, dict(zip(about["fields"].tolist(), data, strict=True))
 
 

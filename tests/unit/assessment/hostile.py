@@ -156,6 +156,47 @@ def fifo(folder: Path) -> Path:
     )
 
 
+def with_system(folder: Path, crs: object) -> Path:
+    """A GeoJSON of one good site with that `crs` member."""
+    ring = [[[6e5, 3e5], [6e5 + 9, 3e5], [6e5 + 9, 3e5 + 9], [6e5, 3e5]]]
+    properties = {"id": "a", "Name": None, "Dwel_Cat": "x", "Source": "y", "Dwellings": 1}
+    site = {"type": "Feature", "properties": properties, "geometry": {"type": "Polygon", "coordinates": ring}}
+    return text(folder, "s.json", json.dumps({"type": "FeatureCollection", "crs": crs, "features": [site]}))
+
+
+def system_text(folder: Path, definition: str) -> Path:
+    """A zipped shapefile with that text in its .prj."""
+    return zipped(folder / "sites.zip", {**members(folder), "sites.prj": definition.encode()})
+
+
+def described(folder: Path, about: bytes) -> Path:
+    """GeoParquet with that for its metadata."""
+    path = write(folder / "sites.parquet", frame())
+    table = pyarrow.parquet.read_table(path)
+    pyarrow.parquet.write_table(table.replace_schema_metadata({b"geo": about}), path)
+    return path
+
+
+def changed(folder: Path, driver: str, name: str, at: int, content: bytes) -> Path:
+    """A good file with other bytes at one place."""
+    pyogrio.write_dataframe(frame(), folder / name, driver=driver)
+    good = (folder / name).read_bytes()
+    return text(folder, name, good[:at] + content + good[at + len(content) :])
+
+
+def gml(content: str, system: str = "") -> str:
+    """A site whose boundary is that; the attribute of its coordinate system."""
+    return (
+        '<?xml version="1.0"?><gml:FeatureCollection xmlns:gml="http://www.opengis.net/gml" '
+        'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
+        'xsi:schemaLocation="a file:///etc/passwd b http://127.0.0.1:9/x"><gml:featureMember><s><id>a</id>'
+        f"<gml:polygonProperty><gml:Polygon{system}><gml:outerBoundaryIs><gml:LinearRing><gml:coordinates>{content}"
+        "</gml:coordinates></gml:LinearRing></gml:outerBoundaryIs></gml:Polygon></gml:polygonProperty></s>"
+        "</gml:featureMember></gml:FeatureCollection>"
+    )
+
+
+WKT = 'GEOGCS["a",DATUM["b",SPHEROID["c",6378137,298]],PRIMEM["d",0],UNIT["e",0.017]]'
 KML = '<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2">{}</kml>'
 GML = (
     '<?xml version="1.0"?>{}<gml:FeatureCollection xmlns:gml="http://www.opengis.net/gml" '
@@ -228,6 +269,61 @@ FILES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "MapInfo interchange that promises much": (
         lambda f: zipped(f / "t.zip", {"s.mif": b"Version 300\nColumns 1\n id Integer\nData\nRegion 999999999\n 999999999\n",
                                        "s.mid": b"1\n"}), ".",
+    ),
+    "GeoJSON with a system that is a link": (
+        lambda f: with_system(f, {"type": "link", "properties": {"href": "http://127.0.0.1:9/x", "type": "proj4"}}), ".",
+    ),
+    "GeoJSON with a system that reads a device": (
+        lambda f: with_system(f, {"type": "name", "properties": {"name": "+proj=longlat +nadgrids=/dev/zero"}}), ".",
+    ),
+    "GeoJSON with a system of brackets": (
+        lambda f: with_system(f, {"type": "name", "properties": {"name": "GEOGCS[" * 100_000}}), ".",
+    ),
+    "GeoJSON with coordinates nested 100,000 deep": (
+        lambda f: repeated(f, '{"type":"Feature","properties":{},"geometry":{"type":"Polygon","coordinates":'
+                           + "[" * 100_000 + "]" * 100_000 + "}}", 1), ".",
+    ),
+    "GeoJSON with numbers beyond all bounds": (
+        lambda f: repeated(f, '{"type":"Feature","properties":{"id":1' + "0" * 1_000_000 + '},"geometry":{"type":"Polygon",'
+                           '"coordinates":[[[1e999999,1],[2,1e999999],[3,3],[1e999999,1]]]}}', 1), ".",
+    ),
+    "a .prj of brackets": (lambda f: system_text(f, "GEOGCS[" * 1_000_000), "."),
+    "a .prj that reads a device": (
+        lambda f: system_text(f, WKT.replace(']]', '],EXTENSION["PROJ4","+proj=longlat +nadgrids=/dev/zero"]]', 1)),
+        ".",
+    ),
+    "a GeoPackage that attaches another file": (
+        lambda f: geopackage(f, "update gpkg_contents set table_name = 'sites\"; attach ''/etc/passwd'' as x; --'"), ".",
+    ),
+    "GeoParquet with metadata of brackets": (
+        lambda f: described(f, b'{"primary_column":"geometry","columns":' + b"[" * 200_000 + b"]" * 200_000 + b"}"), ".",
+    ),
+    "GeoParquet with a system nested 50,000 deep": (
+        lambda f: described(f, b'{"version":"1.0.0","primary_column":"geometry","columns":{"geometry":{"encoding":"WKB",'
+                            b'"geometry_types":[],"crs":' + b'{"a":' * 50_000 + b"1" + b"}" * 50_000 + b"}}}"), ".",
+    ),
+    "FlatGeobuf with a header of 4 GB": (lambda f: changed(f, "FlatGeobuf", "s.fgb", 8, b"\xff\xff\xff\xff"), "no layer"),
+    "FlatGeobuf with a table that points outside": (
+        lambda f: changed(f, "FlatGeobuf", "s.fgb", 12, b"\xff\xff\xff\x7f" * 4), ".",
+    ),
+    "KML of geometries in geometries": (
+        lambda f: text(f, "s.kml", KML.format("<Placemark>" + "<MultiGeometry>" * 50_000 + "</MultiGeometry>" * 50_000
+                                              + "</Placemark>")), ".",
+    ),
+    "KML of ten million coordinates": (
+        lambda f: text(f, "s.kml", KML.format("<Placemark><Polygon><outerBoundaryIs><LinearRing><coordinates>"
+                       + "1,52 " * 10_000_000 + "</coordinates></LinearRing></outerBoundaryIs></Polygon></Placemark>")), ".",
+    ),
+    "a KMZ with a thousand documents": (
+        lambda f: zipped(f / "s.kmz", {f"{k}.kml": KML.format("").encode() for k in range(1000)}), "vector files",
+    ),
+    "GML with a schema elsewhere": (lambda f: text(f, "s.gml", gml("0,0 1,0 1,1 0,0")), "."),
+    "GML with a system that reads a device": (
+        lambda f: text(f, "s.gml", gml("0,0 1,0 1,1 0,0", ' srsName="+proj=longlat +nadgrids=/dev/zero"')), ".",
+    ),
+    "GML of ten million coordinates": (lambda f: text(f, "s.gml", gml("1,5 " * 10_000_000)), "."),
+    "MapInfo interchange of two billion columns": (
+        lambda f: zipped(f / "t.zip", {"s.mif": b"Version 300\nColumns 2000000000\n id Integer\nData\n", "s.mid": b""}), ".",
     ),
     "a shapefile without an index": (lambda f: without(f, "shx"), "has no .shx; zip all of its files"),
     "a table that ends in its header": (lambda f: table_with(f, "dbf", lambda b: b[:20]), "ends in its header"),
