@@ -8,7 +8,7 @@ from uuid import UUID
 from caboose.rows import Due, Ended, Event, OpenExecution, Overdue, Planned, Thread
 from caboose.session import Session
 from switchyard.ledger import clean
-from switchyard.sources import Beat, Observation
+from switchyard.sources import Beat, Notification, Observation
 
 START = UUID(int=0)
 
@@ -157,6 +157,16 @@ class Queries(Session):
             "ended": beat.event == "ended",
         }
         return bool(await self.dicts("record_worker", values))
+
+    async def submit_once(self, wanted: Notification) -> None:
+        """Submit the action, unless one with this key was submitted before."""
+        values = {
+            "action_name": wanted.action_name,
+            "parameters": clean.document(wanted.parameters),
+            "correlation_id": clean.text(wanted.correlation_id) if wanted.correlation_id else None,
+            "key": clean.text(wanted.key),
+        }
+        await self.dicts("submit_once", values)
 
     async def any_handed_over(self) -> bool:
         """Whether a backend has anything, of any action name."""

@@ -57,7 +57,25 @@ class Beat:
     acknowledge: Acknowledge
 
 
-Seen = Observation | Beat | Notice
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """An action that is submitted once for each `key`: a job ended that no action had submitted."""
+
+    action_name: str
+    key: str
+    parameters: Mapping[str, Any]
+    correlation_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unfollowed:
+    """A report about a job that no thread follows, since a front end put it on the queue itself."""
+
+    acknowledge: Acknowledge
+    notify: Notification | None = None
+
+
+Seen = Observation | Beat | Notice | Unfollowed
 
 
 @runtime_checkable

@@ -108,6 +108,7 @@ class JobReport:
             "version": 1,
             "action_uuid": str(self._job.uuid) if self._job.uuid else None,
             "run": self._job.run,
+            **({} if self._job.uuid else {"job": self._job.name}),
             "status": status,
             "fatal": False,
             **fields,

@@ -11,7 +11,7 @@ from caboose.observe.acknowledge import acknowledge
 from caboose.observe.stop import Stopper, why
 from caboose.queries import Queries
 from caboose.rows import Event
-from switchyard.sources import Beat, Notice, Observation, Source
+from switchyard.sources import Beat, Notice, Observation, Source, Unfollowed
 from switchyard.status import Status
 
 
@@ -28,12 +28,16 @@ class Progress:
         self._stopper = stopper
 
     async def messages(self, cases: Sequence[Case]) -> None:
-        """Messages that belong in the inbox, and heartbeats of workers."""
+        """Messages that belong in the inbox, heartbeats of workers, jobs that no thread follows."""
         for case in cases:
             if isinstance(case.seen, Notice):
                 await self.notice(case, case.seen)
             elif isinstance(case.seen, Beat):
                 await self._heartbeat(case.seen)
+                await self._acknowledge([case])
+            elif isinstance(case.seen, Unfollowed):
+                if case.seen.notify is not None:
+                    await self._queries.submit_once(case.seen.notify)
                 await self._acknowledge([case])
 
     async def notice(self, case: Case, notice: Notice) -> None:

@@ -61,6 +61,10 @@ class Action(Model):
         """Errors and warnings that concern several keys of the action; paths begin at the action."""
         yield from ()
 
+    def submits(self) -> Iterator[tuple[str, str]]:
+        """Other actions that it leads to: the key that names one, and the action's name."""
+        yield from ()
+
     @property
     def default_template(self) -> str | tuple[str, ...] | None:
         """What a workflow without a `template` of its own runs."""

@@ -47,6 +47,8 @@ def _action(path: Path, action: Action, parts: Parts) -> Iterator[Problem]:
         yield from _secrets((*path, *inner), text, parts)
     for problem in action.problems():
         yield replace(problem, path=(*path, *problem.path))
+    for key, name in action.submits():
+        yield from _submitted((*path, key), name, parts)
 
 
 def _secrets(path: Path, text: str, parts: Parts) -> Iterator[Problem]:
@@ -128,12 +130,16 @@ def _schedule(path: Path, schedule: Schedule, parts: Parts) -> Iterator[Problem]
         yield Problem((*path, "workflow"), f"there is no workflow {schedule.workflow!r}{near}")
     if schedule.action is None:
         return
-    action = parts.actions.get(schedule.action)
-    if schedule.action not in parts.actions:
-        yield Problem((*path, "action"), unknown_action(schedule.action, parts))
+    yield from _submitted((*path, "action"), schedule.action, parts, ": give workflow instead")
+
+
+def _submitted(path: Path, name: str, parts: Parts, instead: str = "") -> Iterator[Problem]:
+    """Whether an action can be submitted by its name alone."""
+    action = parts.actions.get(name)
+    if name not in parts.actions:
+        yield Problem(path, unknown_action(name, parts))
     elif action is not None and not action.takes_callbacks:
-        message = f"{schedule.action!r} is of type {action.type}, which runs workflows: give workflow instead"
-        yield Problem((*path, "action"), message)
+        yield Problem(path, f"{name!r} is of type {action.type}, which runs workflows{instead}")
 
 
 def unknown_action(name: str, parts: Parts) -> str:

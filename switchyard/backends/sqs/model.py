@@ -1,5 +1,6 @@
 """`sqs`: jobs on a work queue; workers report on a status queue."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -33,6 +34,15 @@ class SqsAction(AwsAction):
     """How long a status message is hidden while caboose records it."""
     poison_after: Annotated[int, Field(ge=1, le=1000)] = 5
     """A status message that came so many times goes to the inbox; an end only if the ledger refuses it."""
+
+    notify: str | None = None
+    """The action to submit when a job ends that no action submitted: an `http` action is a webhook to whom a
+    front end's own jobs are reported. Its parameters are job, status, error, output and correlation_id."""
+
+    def submits(self) -> Iterator[tuple[str, str]]:
+        """The action of `notify`."""
+        if self.notify is not None:
+            yield "notify", self.notify
 
     @property
     def default_template(self) -> str | None:

@@ -15,10 +15,10 @@ from uuid import UUID
 from switchyard.aws.queue import Message
 from switchyard.backends.queue_reader import QueueReader
 from switchyard.backends.sqs.model import SqsAction
-from switchyard.backends.sqs.status_message import NoThread, Report, UnreadableMessage, WorkerReport, read
+from switchyard.backends.sqs.status_message import OwnReport, Report, UnreadableMessage, WorkerReport, read
 from switchyard.backends.threads import Threads
 from switchyard.places import Places
-from switchyard.sources import Beat, Notice, Observation, Seen
+from switchyard.sources import Beat, Notice, Notification, Observation, Seen, Unfollowed
 from switchyard.status import Status
 from switchyard.store import Store
 
@@ -93,9 +93,6 @@ class SqsSource:
     def _seen(self, message: Message) -> Seen:
         try:
             report = read(message.body)
-        except NoThread as error:
-            # A front end's own job reports many times: one entry per job is enough.
-            return self._queue.notice(message, str(error), message.correlation_id or message.id)
         except UnreadableMessage as error:
             return self._queue.notice(message, str(error))
         if isinstance(report, WorkerReport):
@@ -104,7 +101,30 @@ class SqsSource:
         if message.deliveries > self._action.poison_after:
             often = f"delivered {message.deliveries} times, never recorded"
             poison = self._queue.notice(message, often)
+        if isinstance(report, OwnReport):
+            return self._own(report, message, poison)
         return self._observation(report, message, poison)
+
+    def _own(self, report: OwnReport, message: Message, poison: Notice | None) -> Seen:
+        """Its end becomes an action; where none is configured, a failure alone is for a person to see."""
+        notify = self._action.notify
+        key = report.job or message.correlation_id or message.id
+        if notify is None and report.status is Status.FAILED:
+            return self._queue.notice(message, f"a job of a front end failed: {report.error}", key)
+        acknowledge = partial(self._queue.acknowledge, message.receipt)
+        if notify is None or not report.status.ended:
+            return Unfollowed(acknowledge)
+        if poison is not None:
+            return poison
+        parameters = {
+            "job": report.job,
+            "status": report.status,
+            "error": report.error,
+            "output": report.output,
+            "correlation_id": message.correlation_id,
+        }
+        once = f"the end of {key[:200]} on {self._queue.name[-200:]}"
+        return Unfollowed(acknowledge, Notification(notify, once, parameters, message.correlation_id))
 
     def _observation(self, report: Report, message: Message, poison: Notice | None) -> Observation:
         detail = {**report.details, "message_id": message.id}

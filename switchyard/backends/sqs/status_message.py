@@ -17,10 +17,6 @@ class UnreadableMessage(BadInput):
     """The message is not one of ours, or malformed; the message of this error gives the reason."""
 
 
-class NoThread(UnreadableMessage):
-    """A front end's own job, which no thread follows: one inbox entry per job is enough."""
-
-
 @dataclass(frozen=True, slots=True)
 class Report:
     """A worker's word on one job."""
@@ -35,6 +31,16 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnReport:
+    """A worker's word on a job that a front end put on the queue itself: no thread follows it."""
+
+    job: str | None
+    status: Status
+    error: str | None
+    output: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerReport:
     """A worker's word on itself."""
 
@@ -46,7 +52,7 @@ class WorkerReport:
     rate: float
 
 
-def read(body: str) -> Report | WorkerReport:
+def read(body: str) -> Report | OwnReport | WorkerReport:
     """The message, or UnreadableMessage."""
     try:
         message = json.loads(body, parse_constant=_no_constant)
@@ -59,11 +65,18 @@ def read(body: str) -> Report | WorkerReport:
     return _report(message)
 
 
-def _report(message: dict[str, Any]) -> Report:
+def _report(message: dict[str, Any]) -> Report | OwnReport:
     if message.get("version") != 1:
         raise UnreadableMessage(f"version {_shown(message.get('version'))} is not known; version 1 is")
+    if message.get("action_uuid", "") is None and message.get("run", 0) is None:
+        return OwnReport(
+            job=_text(message, "job"),
+            status=_status(message.get("status")),
+            error=_text(message, "error"),
+            output=_text(message, "output"),
+        )
     if message.get("action_uuid") is None or message.get("run") is None:
-        raise NoThread("no action_uuid and run: it belongs to no thread")
+        raise UnreadableMessage("no action_uuid and run: it belongs to no thread")
     return Report(
         uuid=_uuid(message["action_uuid"]),
         run=_count(message, "run", least=1),

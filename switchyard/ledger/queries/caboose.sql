@@ -156,6 +156,13 @@ where not exists (
     and j.detail ->> 'key' = %(detail)s::jsonb ->> 'key'
 );
 
+-- submit_once: an action, unless its key was used: a second report of one end may differ in its words
+select switchyard.submit(action_name => %(action_name)s, parameters => %(parameters)s::jsonb,
+  correlation_id => %(correlation_id)s, idempotency_key => %(key)s)
+where not exists (
+  select from switchyard.idempotency i where i.action_name = %(action_name)s and i.idempotency_key = %(key)s
+);
+
 -- resolve: close entries that resolved themselves
 select switchyard.notice_over(%(kind)s, %(subject)s, %(reason)s);
 

@@ -62,15 +62,26 @@ class Workers:
 
 
 @pytest.fixture
+def notify() -> str | None:
+    """The action that is told of the ends of front ends' own jobs."""
+    return None
+
+
+@pytest.fixture
 async def workers(
-    elasticmq: AwsPart, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    elasticmq: AwsPart,
+    database: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    notify: str | None,
 ) -> AsyncIterator[Workers]:
     for name, value in elasticmq.environ.items():
         monkeypatch.setenv(name, value)
     queue = elasticmq.queue()
+    run = {"type": "sqs", "queue": "jobs", "status_queue": queue, "wait": "1s", "poison_after": 2}
     config = {
         "actions": {
-            "run": {"type": "sqs", "queue": "jobs", "status_queue": queue, "wait": "1s", "poison_after": 2},
+            "run": {**run, "notify": notify},
             "hook": {"type": "noop"},
         },
         "workflows": {"flow": {"action": "run", "callbacks": [{"name": "done", "action": "hook"}]}},
@@ -111,16 +122,51 @@ async def test_progress_comes_as_running_and_is_noted(workers: Workers) -> None:
     assert statuses == [("RUNNING", 0.0), ("INFO", 0.6)]
 
 
-async def test_mission_a_front_ends_own_job_is_one_inbox_entry(workers: Workers) -> None:
-    for status in ("RUNNING", "RUNNING", "RUNNING", "SUCCESSFUL"):
+def of_a_front_end(workers: Workers, job: str, *reports: dict[str, Any]) -> None:
+    """What a worker says of a job that no action submitted."""
+    for report in reports:
         workers.part.sqs().send_message(
             QueueUrl=workers.queue,
-            MessageBody=json.dumps({"version": 1, "action_uuid": None, "run": None, "status": status}),
-            MessageAttributes={"CorrelationId": {"DataType": "String", "StringValue": "front-1"}},
+            MessageBody=json.dumps({"version": 1, "action_uuid": None, "run": None, "job": job, **report}),
+            MessageAttributes={"CorrelationId": {"DataType": "String", "StringValue": f"front {job}"}},
         )
+
+
+def notified(workers: Workers) -> list[Any]:
+    return workers.database.execute(
+        "select parameters ->> 'job', parameters ->> 'status', parameters ->> 'error', correlation_id"
+        " from switchyard.action where action_name = 'hook' order by 1"
+    )
+
+
+@pytest.mark.parametrize("notify", ["hook"])
+async def test_mission_a_front_ends_own_job_ends_in_one_notification(workers: Workers) -> None:
+    """However often its end is reported, and in whatever words; progress is acknowledged, the inbox stays empty."""
+    running: dict[str, Any] = {"status": "RUNNING"}
+    of_a_front_end(
+        workers, "m-1", running, running, {"status": "SUCCESSFUL", "output": "messages/m-1/output.json"}
+    )
+    of_a_front_end(workers, "m-2", {"status": "BACKOFF", "error": "the store is away"})
     await workers.heard.until(lambda: workers.left() == 0)
-    assert len(workers.inbox()) == 1
-    assert {detail["correlation_id"] for _, detail in workers.inbox()} == {"front-1"}
+    assert notified(workers) == [("m-1", "SUCCESSFUL", None, "front m-1")]
+    failed: dict[str, Any] = {"status": "FAILED", "fatal": True}
+    of_a_front_end(workers, "m-2", {**failed, "error": "no sites"}, {**failed, "error": "no sites at all"})
+    await workers.heard.until(lambda: workers.left() == 0)
+    assert len(notified(workers)) == 2
+    assert notified(workers)[1][:2] == ("m-2", "FAILED")
+    assert workers.inbox() == []
+
+
+async def test_without_an_action_to_notify_only_a_front_ends_failure_is_in_the_inbox(
+    workers: Workers,
+) -> None:
+    of_a_front_end(workers, "m-1", {"status": "RUNNING"}, {"status": "SUCCESSFUL"})
+    of_a_front_end(workers, "m-2", *[{"status": "FAILED", "error": "no sites", "fatal": True}] * 2)
+    await workers.heard.until(lambda: workers.left() == 0)
+    ((reason, detail),) = workers.inbox()
+    assert "a job of a front end failed: no sites" in reason
+    assert detail["correlation_id"] == "front m-2"
+    assert notified(workers) == []
 
 
 async def test_the_same_end_reported_twice_counts_once_and_leaves_no_message(workers: Workers) -> None:
