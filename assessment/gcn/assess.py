@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from assessment import rules
 from assessment.bundle.bundle import Bundle
 from assessment.gcn import impact, zones
 from assessment.gcn.ground import ground
@@ -44,7 +45,8 @@ def assess_gcn(
     progress: Callable[[float, str], None],
 ) -> Results:
     progress(0.0, "sites and their surroundings")
-    place = ground(sites.geometry, job.mode)
+    rule = rules.of(job.mode)
+    place = ground(sites.geometry, rule.SEGMENTS)
     progress(0.2, "risk zones")
     found_zones = zones.clipped(bundle.layer("gcn_risk_zones"), place.buffer)
     progress(0.4, "ponds")
@@ -52,7 +54,7 @@ def assess_gcn(
         raise BadInput(f"no survey of ponds was given, and bundle {bundle.version} has no layer gcn_ponds")
     ponds = sorted_by_area(survey or national(bundle.layer("gcn_ponds"), place.buffer), place)
     progress(0.6, "habitat")
-    found = impact.habitat(place, found_zones, ponds, job.mode)
+    found = impact.habitat(place, found_zones, ponds, rule)
     progress(0.9, "pond frequency")
     worst = impact.gravest(ponds, found_zones)
     counted = impact.frequency(ponds, worst)

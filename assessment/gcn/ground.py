@@ -5,7 +5,6 @@ not: a vertex that is moved onto the grid bends the edge it lies on, and over a 
 square metre.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,11 +12,8 @@ import shapely
 
 from assessment.arrays import Geometries
 from assessment.polygonal import only_polygons, snapped
-from assessment.spec import Mode
 
 REACH = 250.0
-SEGMENTS: Mapping[Mode, int] = {"compatible": 16, "default": 64}
-"""Segments of a quarter circle. 16 lose 0.16 % of a circle's area, 64 a hundredth of a per cent."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +26,15 @@ class Ground:
     ring: shapely.Geometry
 
 
-def reach(geometries: Geometries, mode: Mode) -> shapely.Geometry:
+def reach(geometries: Geometries, segments: int) -> shapely.Geometry:
     """Everything within 250 m of any of them, in one piece where it meets."""
-    return only_polygons(shapely.union_all(shapely.buffer(geometries, REACH, quad_segs=SEGMENTS[mode])))
+    return only_polygons(shapely.union_all(shapely.buffer(geometries, REACH, quad_segs=segments)))
 
 
-def ground(shapes: Geometries, mode: Mode) -> Ground:
+def ground(shapes: Geometries, segments: int) -> Ground:
     sites = snapped(shapes)
     site = only_polygons(shapely.union_all(sites))
-    buffer = reach(shapes, mode)
+    buffer = reach(shapes, segments)
     return Ground(sites, site, buffer, only_polygons(shapely.difference(buffer, site)))
 
 

@@ -13,8 +13,8 @@ from assessment.gcn.ground import Ground, reach
 from assessment.gcn.ponds import Ponds
 from assessment.gcn.zones import ORDER
 from assessment.polygonal import only_polygons, snapped
+from assessment.rules import Rules
 from assessment.sites import Sites
-from assessment.spec import Mode
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,18 @@ class Habitat:
         return float(shapely.area(self.ground))
 
 
-def habitat(ground: Ground, zones: Mapping[str, shapely.Geometry], ponds: Ponds, mode: Mode) -> list[Habitat]:
-    """Compatible counts the sites inside the buffer as well; the default takes the ring around them."""
+def habitat(
+    ground: Ground, zones: Mapping[str, shapely.Geometry], ponds: Ponds, rule: Rules
+) -> list[Habitat]:
+    """In each site, and around all of them."""
     if not len(ponds.geometry):
         return []
-    around = ground.buffer if mode == "compatible" else ground.ring
-    near_ponds = reach(ponds.geometry, mode)
+    near_ponds = reach(ponds.geometry, rule.SEGMENTS)
     by_zone = {name: _snapped(shapely.intersection(zone, near_ponds)) for name, zone in zones.items()}
-    rows: list[tuple[int | None, shapely.Geometry]] = [*enumerate(ground.sites), (None, _snapped(around))]
+    rows: list[tuple[int | None, shapely.Geometry]] = [
+        *enumerate(ground.sites),
+        (None, _snapped(rule.around(ground))),
+    ]
     found = [
         Habitat(site, name, only_polygons(shapely.intersection(row, by_zone[name])))
         for site, row in rows

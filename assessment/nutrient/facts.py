@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from assessment import rules
 from assessment.bundle.bundle import Bundle
-from assessment.nutrient import landuse, regions
 from assessment.nutrient.landuse import LandUse
-from assessment.nutrient.majority import Majority, majorities
+from assessment.nutrient.majority import Majority
 from assessment.sites import Sites
 from assessment.spec import JobSpec
 
@@ -41,18 +41,17 @@ class Facts:
 
 def gather(sites: Sites, bundle: Bundle, job: JobSpec, step: Step) -> list[Facts]:
     """The facts of every site, in order. Each depends on its own site alone."""
-    found = {}
+    rule, found = rules.of(job.mode), {}
     for name, column in (
         ("wwtw_catchments", "WwTw_ID"),
         ("lpa_boundaries", "NAME"),
         ("subcatchments", "OPCAT_NAME"),
     ):
         step(f"majority of {name}")
-        found[name] = majorities(
-            sites.geometry, sites.area, bundle.layer(name), column, by_name=job.mode == "default"
-        )
+        found[name] = rule.majorities(sites, bundle.layer(name), column)
     step("land use")
-    land = _land(sites, bundle, job)
+    catchments, parcels = bundle.layer("nn_catchments"), bundle.layer("coefficient_layer")
+    land = rule.land(sites, catchments, parcels, job.edition.greenspace)
     return [
         Facts(
             works=found["wwtw_catchments"][k],
@@ -62,12 +61,3 @@ def gather(sites: Sites, bundle: Bundle, job: JobSpec, step: Step) -> list[Facts
         )
         for k in range(len(sites))
     ]
-
-
-def _land(sites: Sites, bundle: Bundle, job: JobSpec) -> dict[int, LandUse]:
-    catchments, parcels = bundle.layer("nn_catchments"), bundle.layer("coefficient_layer")
-    split = regions.by_name if job.mode == "default" else regions.by_feature
-    compute = landuse.once if job.mode == "default" else landuse.compatible
-    return compute(
-        split(sites.geometry, sites.area, catchments), sites.hectares, parcels, job.edition.greenspace
-    )

@@ -35,6 +35,11 @@ class LandUse:
     without_parcel: float = 0.0
     without_coefficient: float = 0.0
 
+    @property
+    def joined(self) -> str | None:
+        """The names of its catchments as one text."""
+        return None if self.area is None else "; ".join(sorted(self.catchments))
+
 
 def uplift_rates(
     layer: Layer, feature: Ints, hectares: Floats, greenspace: Greenspace
@@ -57,16 +62,17 @@ def compatible(
     key = found.shape * (len(parcels) + 1) + parcels.feature[found.piece]
     rows, index = np.unique(key, return_inverse=True)
     region, feature = rows // (len(parcels) + 1), rows % (len(parcels) + 1)
-    area = np.bincount(index, weights=found.area, minlength=len(rows)) / HECTARE
+    area = np.bincount(index, weights=found.area, minlength=len(rows)).astype(np.float64)
+    hectares_of = area / HECTARE
     site = np.array([r.site for r in regions], dtype=np.int64)[region]
     nitrogen, phosphorus = uplift_rates(parcels, feature, hectares[site], greenspace)
     return _by_site(
         regions,
         region,
         site,
-        area=area * HECTARE,
-        nitrogen=np.rint(nitrogen * area * HUNDREDTHS),
-        phosphorus=np.rint(phosphorus * area * HUNDREDTHS),
+        area=area,
+        nitrogen=np.rint(nitrogen * hectares_of * HUNDREDTHS),
+        phosphorus=np.rint(phosphorus * hectares_of * HUNDREDTHS),
         unit=HUNDREDTHS,
     )
 

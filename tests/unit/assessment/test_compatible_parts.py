@@ -5,7 +5,7 @@ import pytest
 from assessment.bundle.lookups import RateRow, Works
 from assessment.editions import PackagePlant
 from assessment.nutrient.rates import of_batch
-from assessment.nutrient.wastewater import careful, compatible
+from assessment.rules import careful, compatible
 from tests.unit.assessment.world import PACKAGE, World, box, works
 
 TABLE = {"A": RateRow("A", 2.0, 100.0), "B": RateRow("B", 4.0, 160.0)}
@@ -34,20 +34,32 @@ def test_the_mean_of_equal_rates_is_that_rate(count: int) -> None:
 
 def test_the_package_plant_is_recognised_by_its_code() -> None:
     table = {"7": FULL, "999": Works("999", "plant", None, (5.0, 5.0, 6.0, 6.0))}
-    assert [compatible(code, table, PLANT).is_package for code in ("7", "999", "5")] == [False, True, False]
-    assert [careful(code, table, PLANT).is_package for code in ("7", "999", "5")] == [False, True, True]
-    assert compatible("999", {}, PLANT).is_package
-    assert compatible("5", table, PLANT).concentrations == (None, None, None, None)
-    assert careful("5", table, PLANT).concentrations == (5.0, 5.0, 6.0, 6.0)
+    assert [compatible.treatment(code, table, PLANT).is_package for code in ("7", "999", "5")] == [
+        False,
+        True,
+        False,
+    ]
+    assert [careful.treatment(code, table, PLANT).is_package for code in ("7", "999", "5")] == [
+        False,
+        True,
+        True,
+    ]
+    assert compatible.treatment("999", {}, PLANT).is_package
+    assert compatible.treatment("5", table, PLANT).concentrations == (None, None, None, None)
+    assert careful.treatment("5", table, PLANT).concentrations == (5.0, 5.0, 6.0, 6.0)
 
 
 def test_a_missing_concentration_is_reported_for_its_own_nutrient_only() -> None:
     no_nitrogen = Works("7", "Seven", None, (None, 2.0, 3.0, 4.0))
     no_phosphorus = Works("8", "Eight", None, (1.0, 2.0, 3.0, None))
     table = {"7": no_nitrogen, "8": no_phosphorus}
-    assert careful("7", table, PLANT).warnings == ("works 7 has no nitrogen concentration: counted as 0",)
-    assert careful("8", table, PLANT).warnings == ("works 8 has no phosphorus concentration: counted as 0",)
-    assert careful("7", {"7": FULL}, PLANT).warnings == ()
+    assert careful.treatment("7", table, PLANT).warnings == (
+        "works 7 has no nitrogen concentration: counted as 0",
+    )
+    assert careful.treatment("8", table, PLANT).warnings == (
+        "works 8 has no phosphorus concentration: counted as 0",
+    )
+    assert careful.treatment("7", {"7": FULL}, PLANT).warnings == ()
 
 
 def test_overlapping_features_of_one_name_count_their_ground_once(world: World) -> None:

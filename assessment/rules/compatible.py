@@ -1,0 +1,72 @@
+"""The compatible mode: what the published implementation computes, with its known errors."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import shapely
+
+from assessment import row_warnings as words
+from assessment.bundle.layer import Layer
+from assessment.bundle.lookups import Lookups, Works
+from assessment.editions import Edition, Greenspace, PackagePlant
+from assessment.nutrient import landuse, majority, regions
+from assessment.nutrient import rates as site_rates
+from assessment.nutrient.facts import Facts
+from assessment.nutrient.landuse import LandUse
+from assessment.nutrient.majority import Majority
+from assessment.nutrient.rates import SiteRates
+from assessment.nutrient.rounding import rounded
+from assessment.nutrient.wastewater import Treatment
+from assessment.sites import Site, Sites
+
+if TYPE_CHECKING:
+    from assessment.gcn.ground import Ground
+
+SEGMENTS = 16  # lose 0.16 % of a circle's area
+
+
+def majorities(sites: Sites, layer: Layer, column: str) -> list[Majority]:
+    """The single largest feature decides."""
+    return majority.majorities(sites.geometry, sites.area, layer, column, by_name=False)
+
+
+def land(sites: Sites, catchments: Layer, parcels: Layer, greenspace: Greenspace) -> dict[int, LandUse]:
+    """Each parcel in each catchment feature by itself, rounded, then added."""
+    split = regions.by_feature(sites.geometry, sites.area, catchments)
+    return landuse.compatible(split, sites.hectares, parcels, greenspace)
+
+
+def rates(
+    _sites: Sites, facts: Sequence[Facts], codes: Sequence[str], lookups: Lookups, _edition: Edition
+) -> list[SiteRates]:
+    """By the joined name of the catchments; who has none gets the mean of the batch."""
+    return site_rates.of_batch([fact.land.joined for fact in facts], codes, lookups.rates)
+
+
+def treatment(code: str, table: Mapping[str, Works], plant: PackagePlant) -> Treatment:
+    """The lookup's row or nothing: a code that it lacks gives no name and no concentrations."""
+    works = table.get(code)
+    if works is None:
+        warning = words.UNKNOWN_WORKS(code=code, taken="no wastewater counted")
+        return Treatment(code, None, None, (None,) * 4, code == plant.code, (warning,))
+    return Treatment(code, works.name, works.subcatchment, works.concentrations, code == plant.code)
+
+
+def covered(area: float, _site: Site) -> float:
+    """What overlaps counts as often as it is there."""
+    return area
+
+
+def shown_uplift(uplift: float | None) -> float | None:
+    """A sum of rounded uplifts."""
+    return uplift
+
+
+def counted(after_suds: float | None) -> float | None:
+    """Rounded before it is added."""
+    return rounded(after_suds)
+
+
+def around(ground: "Ground") -> shapely.Geometry:
+    """The sites count once more."""
+    return ground.buffer
