@@ -234,9 +234,10 @@ declare
   one integer; -- where lanes have a limit; the breaker leaves at least this
   foreign_now uuid[] := '{}'; strangers uuid[]; -- held by others than the sessions of the flow
   room integer; passes integer := 0; turns integer := greatest(quantum, p_limit / 16);
-  c_lane text[]; c_seq bigint[]; c_take integer[]; c_vtime double precision[]; c_uuid uuid[]; c_lock bigint[]; c_priority smallint[];
+  c_lane_at tid[]; c_lane text[]; c_take integer[]; c_at tid[]; c_uuid uuid[]; c_lock bigint[]; c_priority smallint[];
   ok boolean[]; ok2 boolean[]; w_uuid uuid[]; w_run integer[]; w_attempt integer[]; w_lock bigint[]; w_lane text[];
-  got integer; same bigint; first_runs bigint; first_attempts bigint; same_runs bigint; same_attempts bigint; found_rows integer; page_full boolean; v_min double precision; settled integer;
+  got integer; same bigint; first_runs bigint; first_attempts bigint; first_locks bigint; same_runs bigint; same_attempts bigint; same_locks bigint;
+  candidates integer; found_rows integer; last_vtime double precision; page_full boolean; v_min double precision; settled integer;
 begin
   uuids := '{}'; runs := '{}'; attempts := '{}'; lock_ids := '{}'; limited := true; held_back := false; lanes := '{}';
   begin
@@ -266,7 +267,9 @@ begin
   if not found then
     insert into switchyard.flow_session (flow, session, seq) values (p_flow, number, 0) returning * into mine;
   end if;
-  if mine.ids <> '{}' then
+  if held = '{}' then
+    freed_ids := mine.ids; freed_lanes := mine.lanes;
+  elsif mine.ids <> '{}' then
     select coalesce(array_agg(k.id) filter (where k.still), '{}'), coalesce(array_agg(k.lane) filter (where k.still), '{}'),
       coalesce(array_agg(k.id) filter (where not k.still), '{}'), coalesce(array_agg(k.lane) filter (where not k.still), '{}')
     into kept_ids, kept_lanes, freed_ids, freed_lanes
@@ -372,18 +375,17 @@ begin
   end if;
   while room > 0 and passes < 100 loop
     passes := passes + 1;
-    select array_agg(c.lane), array_agg(c.seq), array_agg(c.take), array_agg(c.vtime), array_agg(c.action_uuid), array_agg(c.lock_id), array_agg(c.priority),
-      -- The same again without lanes that have nothing.
-      coalesce(array_agg(c.action_uuid) filter (where c.action_uuid is not null), '{}'), array_agg(c.run) filter (where c.action_uuid is not null),
-      array_agg(c.attempt) filter (where c.action_uuid is not null), array_agg(c.lock_id) filter (where c.action_uuid is not null),
-      array_agg(c.lane) filter (where c.action_uuid is not null), sum(c.run), sum(c.attempt)
-    into c_lane, c_seq, c_take, c_vtime, c_uuid, c_lock, c_priority, w_uuid, w_run, w_attempt, w_lock, w_lane, first_runs, first_attempts
+    select array_agg(c.lane_at), array_agg(c.lane), array_agg(c.take), array_agg(c.action_uuid), array_agg(c.lock_id), array_agg(c.priority),
+      array_agg(c.run), array_agg(c.attempt), array_agg(c.at), max(c.vtime), count(c.action_uuid), count(*),
+      sum(c.run), sum(c.attempt), bit_xor(c.lock_id)
+    into c_lane_at, c_lane, c_take, c_uuid, c_lock, c_priority, w_run, w_attempt, c_at, last_vtime, candidates, found_rows,
+      first_runs, first_attempts, first_locks
     from (select p.* from (
       -- A lane that turns out to be empty takes up no room: a claim of one would else look at one lane in each pass.
-      select l.lane, l.seq, l.take, l.vtime, y.action_uuid, y.lock_id, y.priority, y.run, y.attempt,
+      select l.at as lane_at, l.lane, l.take, l.vtime, y.at, y.action_uuid, y.lock_id, y.priority, y.run, y.attempt,
         count(y.action_uuid) over (rows between unbounded preceding and current row) as nth
       from (
-        select x.*, greatest(0, least(room, greatest(1, round(turns * x.weight)),
+        select x.ctid as at, x.*, greatest(0, least(room, greatest(1, round(turns * x.weight)),
           greatest(one, floor(f.lane_in_flight * x.factor)) - x.in_flight,
           f.lane_running - x.in_flight - coalesce((select d.n from unnest(docked_lanes, docked_counts) as d (lane, n) where d.lane = x.lane), 0),
           floor(1e-9 + switchyard.refilled(x.tokens, x.refilled, moment, f.lane_rate * x.factor, f.lane_burst))))::integer as take
@@ -391,12 +393,12 @@ begin
         order by x.vtime, x.lane offset 0) as l
       left join lateral (
         select u.* from (
-          select e.action_uuid, e.lock_id, e.priority, e.run, e.attempt from unnest(l.early) as k (id) cross join lateral (
-            select z.* from switchyard.yard z where z.action_uuid = k.id offset 0) as e
+          select e.at, e.action_uuid, e.lock_id, e.priority, e.run, e.attempt from unnest(l.early) as k (id) cross join lateral (
+            select z.ctid as at, z.* from switchyard.yard z where z.action_uuid = k.id offset 0) as e
           where e.status in ('PENDING', 'BACKOFF') and e.due is null
             and flying[width_bucket(e.action_uuid, flying)] is distinct from e.action_uuid
           union all
-          (select z.action_uuid, z.lock_id, z.priority, z.run, z.attempt from switchyard.yard z
+          (select z.ctid as at, z.action_uuid, z.lock_id, z.priority, z.run, z.attempt from switchyard.yard z
            where (z.flow || '') = p_flow and z.flow is not null and z.lane = l.lane and z.status in ('PENDING', 'BACKOFF') and z.due is null
              and (z.priority, z.action_uuid) > (l.from_priority, l.from_uuid) and z.action_uuid <> all (l.early)
              and flying[width_bucket(z.action_uuid, flying)] is distinct from z.action_uuid
@@ -407,18 +409,23 @@ begin
       st.vnow := greatest(st.vnow, st.vmax) + 1e-6;
       exit;
     end if;
-    found_rows := cardinality(c_lane);
-    page_full := cardinality(w_uuid) = room or found_rows = room + page_rows;
+    page_full := candidates = room or found_rows = room + page_rows;
     select array_agg(t.got), count(*) filter (where t.got) into ok, got
     from (
       select c.id is not null and switchyard.try_lock_unless_held(c.id, c.lock, held) as got from unnest(c_uuid, c_lock) as c (id, lock)
       offset 0) as t;
-    -- In a new statement, so with a new snapshot: is it still processable? Runs only grow, and attempts within a run, so equal
-    -- sums mean that none has changed, and one walk of the primary key tells. Else each is looked at by itself.
-    select count(*) filter (where y.status in ('PENDING', 'BACKOFF') and y.due is null), sum(y.run), sum(y.attempt)
-    into same, same_runs, same_attempts from switchyard.yard y where y.action_uuid = any (w_uuid);
-    if got = cardinality(w_uuid) and same = got and (same_runs, same_attempts) is not distinct from (first_runs, first_attempts) then
-      ok2 := ok;
+    -- In a new statement, so with a new snapshot: is it still processable? Every change of a row gives it another place, so
+    -- equal sums over the same places mean that none has changed. Else each is looked at by itself.
+    select count(*) filter (where y.status in ('PENDING', 'BACKOFF') and y.due is null), sum(y.run), sum(y.attempt), bit_xor(y.lock_id)
+    into same, same_runs, same_attempts, same_locks from switchyard.yard y where y.ctid = any (c_at);
+    if got = candidates and same = got
+      and (same_runs, same_attempts, same_locks) is not distinct from (first_runs, first_attempts, first_locks) then
+      w_uuid := c_uuid; w_lock := c_lock; w_lane := c_lane; ok2 := ok;
+      if candidates < found_rows then -- lanes that have nothing
+        select coalesce(array_agg(c.id), '{}'), array_agg(c.lock), array_agg(c.lane), array_agg(c.run), array_agg(c.attempt)
+        into w_uuid, w_lock, w_lane, w_run, w_attempt
+        from unnest(c_uuid, c_lock, c_lane, w_run, w_attempt) as c (id, lock, lane, run, attempt) where c.id is not null;
+      end if;
       strangers := '{}';
     else
       select array_agg(y.action_uuid is not null), coalesce(array_agg(y.action_uuid) filter (where y.action_uuid is not null), '{}'),
@@ -433,13 +440,12 @@ begin
       perform pg_advisory_unlock(c.lock) from unnest(c_lock, ok, ok2) as c (lock, ok, ok2) where c.ok and not c.ok2;
     end if;
     with looked_at as (
-      select c.lane, c.seq, min(c.take) as take, count(c.id) as candidates, count(*) filter (where c.ok2)::integer as got,
+      select c.lane_at, min(c.take) as take, count(c.id) as candidates, count(*) filter (where c.ok2)::integer as got,
         coalesce(array_agg(c.id) filter (where c.id is not null and not c.ok), '{}') as foreigners,
-        coalesce(array_agg(c.id) filter (where c.id is not null), '{}') as ids,
         max(c.place) filter (where c.id is not null) as last, -- by its place: the sort under GROUP BY does not keep the order of the page
         page_full and bool_or(c.place = found_rows and c.id is not null) as cut
-      from unnest(c_lane, c_seq, c_take, c_uuid, ok, ok2) with ordinality as c (lane, seq, take, id, ok, ok2, place)
-      group by c.lane, c.seq
+      from unnest(c_lane_at, c_take, c_uuid, ok, ok2) with ordinality as c (lane_at, take, id, ok, ok2, place)
+      group by c.lane_at
     ), moved as (
       update switchyard.lane l set seq = st.seq + 1,
         vtime = l.vtime + s.got / l.weight, in_flight = l.in_flight + s.got,
@@ -451,12 +457,12 @@ begin
         next_at = case when n.state = 'waiting' then moment + case when n.pause then interval '500 ms'
           else make_interval(secs => (1 - n.tokens) / n.rate) end end
       from looked_at s
-      cross join lateral (select x.ctid as at, x.* from switchyard.lane x where (x.flow || '') = p_flow and x.lane = s.lane and x.seq = s.seq offset 0) as o
+      cross join lateral (select x.ctid as at, x.* from switchyard.lane x where x.ctid = s.lane_at offset 0) as o -- nobody else moves it: the mutex
       cross join lateral (
         select f.lane_rate * o.factor as rate, s.candidates < s.take and not s.cut as ended,
           switchyard.refilled(o.tokens, o.refilled, moment, f.lane_rate * o.factor, f.lane_burst) - s.got as tokens,
           -- All that is left of an exhausted lane is what others hold.
-          s.foreigners || array(select k.id from unnest(o.early) as k (id) where k.id <> all (s.ids)
+          s.foreigners || array(select k.id from unnest(o.early) as k (id) where not coalesce(k.id = any (c_uuid), false)
             and (s.candidates >= s.take or s.cut or k.id = any (foreign_now))) as early
       ) as m
       cross join lateral (
@@ -472,8 +478,8 @@ begin
       returning l.vtime, l.state
     )
     select min(m.vtime) filter (where m.state = 'ready'), count(*) filter (where m.state <> 'ready') into v_min, settled from moved m;
-    st.vnow := greatest(st.vnow, least(c_vtime[found_rows], v_min));
-    st.vmax := greatest(st.vmax, c_vtime[found_rows]);
+    st.vnow := greatest(st.vnow, least(last_vtime, v_min));
+    st.vmax := greatest(st.vmax, last_vtime);
     st.seq := st.seq + 1; -- lanes may be moved once more by the next pass
     uuids := uuids || w_uuid; runs := runs || w_run; attempts := attempts || w_attempt; lock_ids := lock_ids || w_lock;
     lanes := lanes || w_lane; kept_ids := kept_ids || w_uuid; kept_lanes := kept_lanes || w_lane;

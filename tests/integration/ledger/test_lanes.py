@@ -141,6 +141,21 @@ def test_a_claim_of_one_finds_work_behind_lanes_that_have_become_empty(
     assert worker.claim(1) == ["B"]
 
 
+def test_what_waits_behind_the_position_stays_known_beside_a_lane_that_has_become_empty(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    worker = workers[0]
+    announce(ledger.connection, lane_in_flight=1)
+    fill(ledger.connection, 1, "empty")
+    fill(ledger.connection, 1, "A")
+    assert sorted(worker.claim()) == ["A", "empty"]
+    worker.finish()
+    fill(ledger.connection, 2, "A", priority=1)
+    assert worker.claim() == ["A"]
+    worker.finish()
+    assert worker.claim() == ["A"]
+
+
 def test_a_rate_holds_back_and_says_when_to_look_again(ledger: Ledger, workers: list[Worker]) -> None:
     worker = workers[0]
     announce(ledger.connection, lane_rate=5, lane_burst=2)
