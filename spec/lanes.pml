@@ -3,6 +3,7 @@
  * ACTIONS actions of one lane, of which at most LIMIT may be in flight: dispatched, or QUEUED at the backend. Each session's row
  * (flow_session) lists what it may have in flight; a claim passes what the session still holds, and deletes the rows of sessions
  * whose life lock is free. A claim is one transaction under the lock of the flow: if its session ends, it has not happened.
+ * The first action was claimed before the limits were announced (a stray): no row lists it, and it does not count.
  *
  * Checked: never more than LIMIT in flight; nothing is dispatched that is not ready; at the end every action has ended, no lock
  * is held, and no row lists anything.
@@ -12,6 +13,7 @@
 #define LIMIT 1
 #define RETRIES 1
 #define DEATHS 1
+#define PLAIN WORKERS           /* the session that claimed the stray */
 #define NOBODY 255
 
 mtype = { READY, QUEUED, ENDED };
@@ -103,8 +105,12 @@ lane_claim_second_look:
   atomic {
     if
     :: !alive[me] -> goto reconnect
+#ifdef NO_SECOND_LOOK
+    :: alive[me] -> skip
+#else
     :: alive[me] && row[a] != READY -> lock[a] = NOBODY; goto lane_claim_nothing
     :: alive[me] && row[a] == READY -> skip
+#endif
     fi
   };
 lane_claim_commit:              /* listed before it is dispatched */
@@ -166,6 +172,14 @@ done:
   skip
 }
 
+proctype stray() {              /* claimed by switchyard.claim; it may also die before its outcome */
+  if
+  :: row[0] = ENDED
+  :: skip
+  fi;
+  lock[0] = NOBODY
+}
+
 proctype backend() {            /* an execution ends whenever it likes; its row is then no longer QUEUED */
   do
   :: atomic { row[0] == QUEUED -> row[0] = ENDED }
@@ -204,9 +218,11 @@ proctype death() {
 init {
   byte n;
   atomic {
+    lock[0] = PLAIN;
     for (n : 0 .. WORKERS - 1) {
       run conductor(n)
     };
+    run stray();
     run backend();
     run death()
   };
