@@ -30,6 +30,7 @@ PHRASES = {
     503: "The database or the object store is not available now",
 }
 RANGED = ("job_file", "log")
+RESULTS: dict[str, Any] = {"application/json": {}, "application/geo+json": {}, "multipart/related": {}}
 
 
 @cache
@@ -152,7 +153,12 @@ def _header_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
             "description": "The same key with the same request finds the first job.",
             "schema": text,
         },
-        {"name": "Prefer", "in": "header", "description": "respond-async.", "schema": {"type": "string"}},
+        {
+            "name": "Prefer",
+            "in": "header",
+            "description": "respond-async, or wait=SECONDS.",
+            "schema": {"type": "string"},
+        },
     ]
 
 
@@ -172,7 +178,9 @@ def _responses(endpoint: Endpoint) -> dict[str, Any]:
         answers["304"] = {"description": "The caller has it already"}
     if endpoint.name in RANGED:
         answers["206"] = _success(endpoint)
-    if endpoint.name == "results":
+    if endpoint.name == "execute":
+        answers["200"] = {"description": "The results, where the process is synchronous", "content": RESULTS}
+    if endpoint.name in ("results", "execute"):
         answers["204"] = {"description": "The output is by reference, in the Link header"}
     if endpoint.name == "login":
         codes.append(401)
@@ -186,7 +194,7 @@ def _success(endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.media is not None:
         kinds = ["*/*"] if endpoint.name in RANGED else [endpoint.media]
         if endpoint.name in ("results", "result"):
-            kinds = ["application/json", "application/geo+json", "multipart/related"]
+            kinds = list(RESULTS)
         if endpoint.name == "api":
             kinds.append("text/html")
         return {"description": endpoint.about, "content": {kind: {} for kind in kinds}}

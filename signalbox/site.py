@@ -27,6 +27,8 @@ class Site:
     live: Live
     announced: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Processes as they were last read: a submission says which version it was checked against."""
+    waiting: int = 0
+    """How many requests wait for the end of their job."""
 
     @property
     def base_path(self) -> str:

@@ -87,6 +87,11 @@ class Live:
         self.watchers = 0
 
     @property
+    def closed(self) -> bool:
+        """Whether the process ends, or answers with another configuration."""
+        return self._closed
+
+    @property
     def full(self) -> bool:
         """Whether there are as many watchers as one process takes."""
         return self.watchers >= MOST or self._closed

@@ -1,18 +1,24 @@
 """Executing a process: inputs are checked, and a job is submitted in the caller's name."""
 
 import json
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import psycopg
+from starlette.responses import Response
 
 from signalbox.access.roles import Role
-from signalbox.endpoint import Call, post
+from signalbox.body import is_form
+from signalbox.endpoint import Call, Later, post
 from signalbox.pointer import pointer
 from signalbox.problem import HttpProblem
 from signalbox.records.execution import Execute, Subscriber
 from signalbox.records.jobs import Job
 from signalbox.routes.jobs import job_of
 from signalbox.routes.processes import known, outputs_of
+from signalbox.routes.results import results
+from signalbox.sync import has_ended, seconds_to_wait
 from switchyard.errors import DatabaseUnavailable, EvaluationFailed, LimitExceeded
 from switchyard.ledger.jsonb import examine
 from switchyard.ledger.queries import query as named
@@ -26,7 +32,7 @@ EXECUTE, PROCESS = named("signalbox", "execute"), named("signalbox", "process")
 
 
 @post("/processes/{process}/execution", Role.SUBMITTER, success=201, after="/jobs/{answer.jobID}", alone=True)
-async def execute(call: Call, process: str, body: Execute) -> Job:
+async def execute(call: Call, process: str, body: Execute) -> Job | Response:
     """Submit a job. The same Idempotency-Key with the same request finds the first job."""
     inputs = {name: _value(given) for name, given in body.inputs.items()}
     outputs = None if body.outputs is None else {k: v.model_dump() for k, v in body.outputs.items()}
@@ -39,29 +45,49 @@ async def execute(call: Call, process: str, body: Execute) -> Job:
         "response": body.response,
         **body.switchyard.model_dump(),
     }
-    row = await _submitted(call, process, body, inputs, values)
-    call.headers["Location"] = call.href(f"/jobs/{row['job_id']}")
-    if "respond-async" in call.request.headers.get("prefer", ""):
+    row, about = await _submitted(call, process, body, inputs, values)
+    prefer = call.request.headers.get("prefer", "").lower()
+    seconds = 0.0 if is_form(call.request) else seconds_to_wait(prefer, about.get("sync"))
+    job = UUID(row["job_id"])
+    if seconds and await has_ended(call.site, call.caller, job, seconds):
+        return await _results(call, job)
+    call.headers["Location"] = call.href(f"/jobs/{job}")
+    if "respond-async" in prefer:
         call.headers["Preference-Applied"] = "respond-async"
     return job_of(call, row)
 
 
+async def _results(call: Call, job: UUID) -> Response:
+    """What `GET /jobs/{job}/results` answers; 422 with the reason where the job did not succeed."""
+    try:
+        async with call.site.database.transaction(call.caller) as connection:
+            begun = await results(replace(call, session=connection), job)
+    except HttpProblem as failure:
+        problem = failure.problem
+        raise HttpProblem(422, problem.detail, kind=problem.type, title=problem.title) from None
+    answer = await begun.run() if isinstance(begun, Later) else begun
+    assert isinstance(answer, Response)
+    answer.headers.append("Link", f'<{call.href(f"/jobs/{job}")}>; rel="monitor"')
+    return answer
+
+
 async def _submitted(
     call: Call, process: str, body: Execute, inputs: dict[str, Any], values: dict[str, Any]
-) -> dict[str, Any]:
-    """The row of the job; a process that was announced anew meanwhile is read again."""
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The row of the job, and what is known of its process; one that was announced anew is read again."""
     announced = call.site.announced
     for _ in range(ANNOUNCED_MEANWHILE):
         known = announced.get(process) or await _read(call, process)
+        about: dict[str, Any] = known["about"] or {}
         _check_outputs(body, outputs_of(known))
-        await _check_inputs(process, (known["about"] or {}).get("input"), inputs)
+        await _check_inputs(process, about.get("input"), inputs)
         try:
             row = await call.site.database.once(call.caller, EXECUTE, {**values, "version": known["version"]})
         except (psycopg.errors.SerializationFailure, psycopg.errors.NoDataFound):
             announced.pop(process, None)
         else:
             announced[process] = known
-            return dict(row["job"])
+            return row["job"], about
     raise DatabaseUnavailable(f"process {process} is announced anew again and again")
 
 

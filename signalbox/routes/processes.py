@@ -94,7 +94,7 @@ def _summary(call: Call, row: dict[str, Any]) -> dict[str, Any]:
         "version": _text(about, "version") or "1",
         "title": _text(about, "title") or name,
         "description": _text(about, "description"),
-        "jobControlOptions": ["async-execute", "dismiss"],
+        "jobControlOptions": [*(["sync-execute"] if about.get("sync") else []), "async-execute", "dismiss"],
         "outputTransmission": ["value", "reference"],
         "links": [
             call.link(f"/processes/{name}?f=json", "self"),

@@ -66,6 +66,8 @@ class Workflow(Model):
     """The JSON Schema that the output must meet, else the workflow ends FAILED."""
     callbacks: tuple[Callback, ...] = ()
     """What follows its end."""
+    sync: Annotated[Interval, Field(le=300)] | None = None
+    """How long an HTTP request may wait for the results; without it, it is answered with its job."""
     limits: RunningLimits | None = None
     """How many executions its backend may have at once."""
 
@@ -75,7 +77,12 @@ class Workflow(Model):
 
     def about(self) -> dict[str, Any]:
         """What a caller needs to know of it; announced by conductors."""
-        described = {"title": self.title, "description": self.description, "version": self.version}
+        described = {
+            "title": self.title,
+            "description": self.description,
+            "version": self.version,
+            "sync": self.sync,
+        }
         schemas = {"input": self.input_schema, "output": self.output_schema}
         documents = {name: schema.document for name, schema in schemas.items() if schema is not None}
         return {name: value for name, value in described.items() if value is not None} | documents

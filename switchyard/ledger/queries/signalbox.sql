@@ -64,6 +64,11 @@ select * from switchyard.job where job_id = %(job)s;
 select switchyard.execute_job(%(process)s, %(inputs)s::jsonb, %(idempotency_key)s, %(correlation_id)s, %(callbacks)s::jsonb,
   %(outputs)s::jsonb, %(response)s, %(priority)s::integer, %(lane)s, %(tags)s::text[], %(version)s) as job;
 
+-- ended: whether a job has ended; both statements are one transaction
+-- include role
+;
+select exists (select from switchyard.job where job_id = %(job)s and ended_at is not null) as ended;
+
 -- dismiss: cancels an open job, hides one that has ended
 select switchyard.dismiss_job(%(job)s, %(reason)s) as changed;
 
