@@ -21,7 +21,8 @@ STATE = """
     select (select count(*) from switchyard.action), (select count(*) from switchyard.event),
       (select count(*) from switchyard.yard), (select count(*) from switchyard.paused),
       (select count(*) from switchyard.journal), (select count(*) from switchyard.presentation),
-      (select count(*) from switchyard.schedule where paused_at is not null)
+      (select count(*) from switchyard.schedule where paused_at is not null),
+      (select count(*) from switchyard.campaign where paused_at is not null)
 """
 
 
@@ -38,6 +39,16 @@ def body_of(endpoint: Endpoint) -> dict[str, Any] | None:
     return {name: GIVEN[name] for name, field in fields.items() if field.is_required() or name in GIVEN}
 
 
+def fail_one_of_a_campaign(jobs: Jobs) -> None:
+    """A campaign `run` with one item, which failed."""
+    execute = jobs.database.execute
+    ((campaign,),) = execute("select switchyard.start_campaign('run', '{}', 1, action_name => 'other')")
+    execute("select switchyard.feed(%s, '{}', '[{\"id\": \"1\", \"parameters\": {}}]', '{}', true)", campaign)
+    execute("select * from switchyard.submit_items()")
+    ((member,),) = execute("select action_uuid from switchyard.action where member_of = %s", campaign)
+    jobs.report(str(member), "FAILED", SECRET)
+
+
 def test_there_are_such_routes() -> None:
     assert len(closed_to(Role.SUBMITTER)) > 25
     assert len(closed_to(Role.READER)) > 20
@@ -51,6 +62,7 @@ async def test_the_database_refuses_every_route_that_a_role_may_not_call(
     job = jobs.submit("plain", note=SECRET)
     jobs.report(jobs.submit("plain", note=SECRET), "FAILED", SECRET)
     jobs.database.execute("select switchyard.pause(%s, %s, %s)", SECRET, SECRET, SECRET)
+    fail_one_of_a_campaign(jobs)
     monkeypatch.setattr(Endpoint, "open_to", lambda *_: True)
     client, headers = await connect(access={}), token(role)
     before = jobs.database.execute(STATE)
