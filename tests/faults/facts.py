@@ -1,5 +1,6 @@
 """What there is after a round: the ledger, the receivers' counts, what is left lying about."""
 
+import time
 from collections import Counter
 from collections.abc import Container
 from dataclasses import dataclass, field
@@ -23,7 +24,16 @@ NEIGHBOURS = """
     where a.correlation_id = 'neighbour'
 """
 # Those of threads have the one-bigint form; the bell's and the others' are held by whoever lives.
-LOCKS = "select count(*) from pg_locks where locktype = 'advisory' and objsubid = 1"
+LOCKS = """
+    select format('%%s of %%s (process %%s, %%s since %%s)', coalesce(t.action_uuid::text, 'a lock without a thread'), a.application_name,
+      l.pid, a.state, a.state_change)
+    from pg_locks l join pg_database d on d.oid = l.database left join pg_stat_activity a using (pid)
+    left join switchyard.thread t on t.lock_id = (l.classid::bigint << 32 | l.objid::bigint)
+    where d.datname = current_database() and l.locktype = 'advisory' and l.objsubid = 1 and l.granted
+"""
+PASSING = (
+    5.0  # seconds: a caboose that hears of an end once more locks its thread for as long as it takes to look
+)
 # Without those about messages and actions of hostile neighbours, who also forge the heartbeat of a conductor.
 ENTRIES = """
     select i.kind, i.subject, coalesce(i.error, '') from switchyard.inbox i left join switchyard.journal j using (entry_id)
@@ -75,7 +85,7 @@ class Facts:
 
     actions: dict[UUID, Action]
     contradictions: list[str] = field(default_factory=list)
-    locks: int = 0
+    locks: list[str] = field(default_factory=list)
     slots: list[str] = field(default_factory=list)
     entries: list[tuple[str, str, str]] = field(default_factory=list)
     lost: set[str] = field(default_factory=set)
@@ -100,7 +110,7 @@ def gather(yard: Yard) -> Facts:
     return Facts(
         actions,
         contradictions=[str(row) for row in database.execute("select * from switchyard.verify()")],
-        locks=locks(yard),
+        locks=lasting_locks(yard),
         slots=slots(yard),
         entries=[(kind, subject, error) for kind, subject, error in database.execute(ENTRIES)],
         lost=lost,
@@ -121,12 +131,20 @@ def settled(yard: Yard) -> bool:
     """Whether everything has come to its end, as far as can be seen."""
     ((still_open,),) = yard.database.execute(OPEN)
     troubles = (yard.absent, yard.left_over, lambda: unnoticed(yard), lambda: slots(yard))
-    return still_open == 0 and locks(yard) == 0 and not any(trouble() for trouble in troubles)
+    return still_open == 0 and not locks(yard) and not any(trouble() for trouble in troubles)
 
 
-def locks(yard: Yard) -> int:
-    ((count,),) = yard.database.execute(LOCKS)
-    return int(count)
+def locks(yard: Yard) -> list[str]:
+    """The locks of threads that are held now, and by whom."""
+    return [text for (text,) in yard.database.execute(LOCKS)]
+
+
+def lasting_locks(yard: Yard) -> list[str]:
+    """Those that are not given back within a few seconds."""
+    deadline = time.monotonic() + PASSING
+    while (held := locks(yard)) and time.monotonic() < deadline:
+        time.sleep(0.25)  # until they are given back
+    return held
 
 
 def slots(yard: Yard) -> list[str]:

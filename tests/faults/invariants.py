@@ -76,8 +76,8 @@ def ledger_agrees(_: Submitted, facts: Facts) -> Iterator[Violation]:
 
 def nothing_left(_: Submitted, facts: Facts) -> Iterator[Violation]:
     """No lock on a thread, no slot of a limit, no execution at its backend, no dead worker that counts as alive."""
-    if facts.locks:
-        yield Violation("no lock left", f"{facts.locks} locks of threads are still held")
+    for lock in facts.locks:
+        yield Violation("no lock left", lock)
     for slot in facts.slots:
         yield Violation("no slot left", slot)
     for what in facts.left_over:

@@ -69,7 +69,7 @@ BROKEN: dict[str, tuple[str, Facts]] = {
     "started twice": ("started once", replace(WELL, starts=Counter({f"{FLOW} 1": 2}))),
     "strange process": ("started once", replace(WELL, starts=Counter({f"{STRANGER} 1": 1}))),
     "contradiction": ("fold = thread", replace(WELL, contradictions=["thread differs"])),
-    "lock": ("no lock left", replace(WELL, locks=1)),
+    "lock": ("no lock left", replace(WELL, locks=["one"])),
     "slot": ("no slot left", replace(WELL, slots=["lane 1 of laned counts 1 in flight"])),
     "execution left": ("nothing left", replace(WELL, left_over=["in the spool: x"])),
     "unnoticed": ("nothing left", replace(WELL, unnoticed=["conductor once w2"])),
