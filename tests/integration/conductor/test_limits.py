@@ -351,7 +351,7 @@ def test_security_l12_names_without_a_conductor_do_not_keep_maintenance_busy(yar
 
 async def test_hole_16_retries_recorded_by_a_clock_that_was_ahead_recover_with_the_clock(yard: Yard) -> None:
     """`verify` at the end of the test finds that events, threads and the queue agree."""
-    wrong, later, open_run, scheduled = yard.submit(4)
+    wrong, later, open_run, again, scheduled = yard.submit(5)
     backoff = (
         "insert into switchyard.event (action_uuid, event_time, status, run, attempt, retry_seconds)"
         " values (%s, now() + make_interval(secs => %s), 'BACKOFF', %s, %s, %s)"
@@ -359,6 +359,8 @@ async def test_hole_16_retries_recorded_by_a_clock_that_was_ahead_recover_with_t
     yard.database.execute(backoff, wrong, 3600, 1, 1, 2)
     yard.database.execute(backoff, later, 0, 1, 1, 3600)
     yard.database.execute(backoff, open_run, 3600, 2, 0, 3)
+    yard.database.execute(backoff, again, 3600, 1, 1, 2)
+    yard.database.execute(backoff, again, 0, 1, 2, 3600)  # by the right clock
     due = "select extract(epoch from due - now()) from switchyard.yard where action_uuid = %s"
     own = OwnSession(yard.database.url)
     try:
@@ -368,5 +370,8 @@ async def test_hole_16_retries_recorded_by_a_clock_that_was_ahead_recover_with_t
     assert 0 < yard.database.execute(due, wrong)[0][0] <= 2
     assert 0 < yard.database.execute(due, open_run)[0][0] <= 3
     assert 3500 < yard.database.execute(due, later)[0][0] <= 3600, "it was meant so"
+    assert 3500 < yard.database.execute(due, again)[0][0] <= 3600, (
+        "only an earlier attempt was recorded wrong"
+    )
     assert yard.database.execute(due, scheduled) == [(None,)]
     assert yard.database.execute("select switchyard.correct_backoff(500)") == [(0,)]

@@ -10,7 +10,7 @@ from switchyard.config import Config
 from switchyard.config.breaker import Breaker, BreakerPattern
 from switchyard.config.load import load
 from switchyard.config.manifests import Manifest
-from switchyard.config.problems import InvalidConfig
+from switchyard.config.problems import InvalidConfig, Place, Problem
 from switchyard.config.schemas import JsonSchema
 from switchyard.config.secrets import SecretRef
 from switchyard.config.workflows import Workflow
@@ -320,3 +320,11 @@ def test_newuser_33_keys_for_anchors_are_allowed_at_the_top() -> None:
     assert [problem.dotted for problem in problems("actions: {a: {type: noop, x-retry: 1}}")] == [
         "actions.a.x-retry"
     ]
+
+
+def test_a_problem_for_programs_has_its_place_or_none() -> None:
+    problem = Problem(("actions", "a", 0), "is wrong")
+    known = {"severity": "error", "path": "actions.a[0]", "message": "is wrong"}
+    assert problem.as_json() == {**known, "source": "", "line": None, "column": None}
+    placed = problem.at(Place("f.yaml", 3, 5))
+    assert placed.as_json() == {**known, "source": "f.yaml", "line": 3, "column": 5}
