@@ -21,6 +21,10 @@ def test_odd_rows_break_no_command(switchyard: Command, form: tuple[str, ...]) -
     for uuid in uuids:
         for command in ABOUT_ONE:
             assert switchyard(command, uuid, *form).out
+    ended = switchyard.database.execute(
+        "select action_uuid::text from switchyard.thread where ended_at is not null"
+    )
+    assert switchyard("watch", *(uuid for (uuid,) in ended), *form, code=1).out
     names = switchyard.database.execute("select name from switchyard.schedule")
     for (name,) in names:
         switchyard("schedules", "show", name, *form)
