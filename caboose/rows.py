@@ -41,6 +41,7 @@ class Due:
     attempt: int
     action_name: str
     workflow: str | None
+    reused: Mapping[str, Any] | None  # whose result it has, where it was not computed anew
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", Status(self.status))

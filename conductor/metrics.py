@@ -75,6 +75,9 @@ class MaintenanceMetrics:
         self.lanes = made.gauge("lanes", "Lanes of names with limits", (*BY_FLOW, "state"))
         self.lost = made.counter("workers_lost", "Workers marked lost by this instance", ("kind",))
         self.days_ahead = made.gauge("partitions_days_ahead", "Days until the partitions run out")
+        self.reuse = made.counter(
+            "reuse", "Actions of workflows with reuse, by what was decided of them", ("outcome",)
+        )
         self.ticks = made.counter(
             "schedule_ticks", "Actions that this instance submitted for schedules", ("schedule",)
         )

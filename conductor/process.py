@@ -152,7 +152,7 @@ class ConductorProcess:
 
     async def _run_loops(self, own: OwnSession) -> None:
         config, metrics = self._config, self._metrics.maintenance
-        settle = Settle(own, OwnSession(config.database.conninfo()))
+        settle = Settle(own, OwnSession(config.database.conninfo()), metrics)
         loops: list[Loop] = [
             LostWorkers(own, config.workers, metrics),
             UnknownNames(own, lambda: self._config),

@@ -5,8 +5,9 @@ it writes `output.json` and whatever files the output names. The same two go to 
 environment, to Argo by parameter, to Step Functions and SQS in the message.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 from uuid import UUID
 
 
@@ -17,6 +18,14 @@ class Places:
     uuid: UUID
     run: int
     kind: str = "executions"
+
+    @classmethod
+    def of_output(cls, uuid: UUID, run: int, reused: Mapping[str, Any] | None) -> Self:
+        """Where the results of a run are: its own folder, or that of the run whose result it reused.
+
+        `reused` is what the SQL function of that name answers.
+        """
+        return cls(uuid, run) if reused is None else cls(UUID(reused["action"]), reused["run"])
 
     @property
     def folder(self) -> str:

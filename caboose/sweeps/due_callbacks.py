@@ -125,7 +125,7 @@ class DueCallbacks:
 
     async def _stop(self, end: Due) -> bool:
         source = self._scope.sources.get(end.action_name)
-        if source is None or end.workflow is None:
+        if source is None or end.workflow is None or end.reused is not None:
             return False
         try:
             await answered(source.stop_execution(end.uuid, end.run, f"its action ended {end.status}"))
@@ -145,7 +145,8 @@ class DueCallbacks:
         """Only a workflow has one."""
         if end.workflow is None:
             return None
-        return await self._services.archive.outputs.read(Places(end.uuid, end.run))
+        places = Places.of_output(end.uuid, end.run, end.reused)
+        return await self._services.archive.outputs.read(places)
 
     async def _report_unknown(self, workflows: Sequence[str]) -> None:
         """Callbacks of workflows that this configuration lacks stay due, and a person sees why."""

@@ -1,4 +1,5 @@
-"""Announces each workflow (the action name that runs it, its schemas), and the lanes and limits of names.
+"""Announces each workflow (the action name that runs it, its schemas, what may be reused), and the lanes and
+limits of names.
 
 A submission by SQL then needs the workflow only, and finds its lane like any other.
 """
@@ -43,6 +44,7 @@ class Routes:
             "workflows": [name for name, _ in routes],
             "names": [action for _, action in routes],
             "about": [json.dumps(config.workflows[name].about()) for name, _ in routes],
+            "reuse": [_rule(config, name) for name, _ in routes],
         }
         known = {"workflows": sorted(config.workflows), "config_hash": config.fingerprint()}
         async with self._own.session() as session:
@@ -55,6 +57,11 @@ class Routes:
         self._tries = 0 if served != self._announced else self._tries + 1
         self._announced = served
         return EVERY if self._tries < TRIES else AGREED
+
+
+def _rule(config: Config, workflow: str) -> str | None:
+    reuse = config.workflows[workflow].reuse
+    return None if reuse is None else json.dumps(reuse.rule())
 
 
 async def announce_flows(session: Session, config: Config, names: Collection[str]) -> None:

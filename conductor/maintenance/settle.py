@@ -1,4 +1,5 @@
-"""Settles what waits for other actions: marks, releases, cancels (migrations/current/waiting.sql, sets.sql).
+"""Settles what waits for other actions: marks, releases, cancels (migrations/current/waiting.sql, sets.sql,
+reuse.sql).
 
 Every conductor does it, and any number may: nothing is remembered here, so a kill costs only time.
 While nothing waits, it sleeps until a new waiter notifies the session that all maintenance shares. While
@@ -7,9 +8,11 @@ hears it.
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import LiteralString
 
 from conductor.maintenance.own_session import OwnSession
+from conductor.metrics import MaintenanceMetrics
 from conductor.session.session import Session
 from switchyard.ledger.queries import query
 
@@ -20,7 +23,9 @@ LOOKS: tuple[tuple[LiteralString, dict[str, bool]], ...] = (
     (SETTLE, {"new": False}),
     (query("waiting", "submit_items"), {}),
     (query("waiting", "settle_sets"), {}),
+    (query("waiting", "settle_reuse"), {}),
 )
+OUTCOMES = ("reused", "led", "followed")  # what the last of these counts besides
 BELL = {"name": "switchyard joins"}
 NAME_BELL = query("conductor", "name_bell")
 LISTEN = query("conductor", "listen")
@@ -39,8 +44,9 @@ class Settle:
 
     name = "joins"
 
-    def __init__(self, shared: OwnSession, bell: OwnSession) -> None:
+    def __init__(self, shared: OwnSession, bell: OwnSession, metrics: MaintenanceMetrics) -> None:
         self._shared = shared
+        self._metrics = metrics
         self._bell = bell
         self._listens: Session | None = None
         self._rang = asyncio.Event()
@@ -82,6 +88,10 @@ class Settle:
         if armed:
             await session.rows(DISARM, BELL)
 
+    def _count(self, counts: Sequence[int]) -> None:
+        for outcome, number in zip(OUTCOMES, counts, strict=False):
+            self._metrics.reuse.labels(outcome).inc(number)
+
     async def _settled(self, session: Session) -> int:
         """Settle until nothing changes; how many could not be decided because others hold their rows."""
         while True:
@@ -90,8 +100,9 @@ class Settle:
                 limit, settled, busy = BATCH, 1, 0
                 while settled or busy == limit:
                     limit = 2 * limit if busy == limit else BATCH  # further than those that others hold
-                    [[settled, busy]] = await session.rows(look, {**which, "limit": limit})
+                    [[settled, busy, *counts]] = await session.rows(look, {**which, "limit": limit})
                     total += settled
+                    self._count(counts)
                 left += busy
             if not total:
                 return left

@@ -4,7 +4,7 @@
 create or replace function switchyard.content_of(a switchyard.action) returns bytea
 language sql immutable parallel safe as $$
   select sha256(convert_to(jsonb_build_array(a.action_type, a.workflow, a.callback, a.parent_uuid, a.priority,
-    a.parameters, a.callbacks, extract(epoch from a.start_after), a.lane, a.after, a.after_policy, a.inputs)::text, 'UTF8'))
+    a.parameters, a.callbacks, extract(epoch from a.start_after), a.lane, a.after, a.after_policy, a.inputs, a.no_cache)::text, 'UTF8'))
 $$;
 comment on function switchyard.content_of is 'A hash of what was submitted: equal for two submissions of the same.';
 
@@ -15,6 +15,8 @@ declare
   rows bigint;
   keyed boolean;
   routed boolean;
+  reusing text[];
+  misrouted boolean;
   waits boolean;
   joins boolean;
   taken record;
@@ -26,14 +28,6 @@ begin
   select f.action_uuid, f.created_at, f.action_name, f.priority, f.start_after,
     f.action_type = 'workflow' or f.callbacks is not null
   from fresh f;
-  insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id, member_of, flow, lane)
-  select f.action_uuid, f.action_name, f.priority, 'PENDING', 1, 0, case when f.after is null then f.start_after else 'infinity' end,
-    switchyard.uuid_lock(f.action_uuid), f.member_of,
-    coalesce(w.flow, n.flow),
-    case when n.flow is not null then coalesce(f.lane, switchyard.lane_at(f.parameters, n.lane_path), '') end
-  from fresh f
-  left join switchyard.flow n on n.action_name = f.action_name and n.workflow is null
-  left join switchyard.flow w on w.action_name = f.action_name and w.workflow = f.workflow;
   get diagnostics rows = row_count;
   if rows = 1 then
     select array[f.action_name], f.idempotency_key is not null, f.workflow is not null, f.after is not null, f.member_of is not null,
@@ -58,13 +52,24 @@ begin
   end if;
   if routed then
     -- A workflow under another name would not run, and end with its callbacks all the same.
-    select f.workflow, f.action_name, r.action_name as runs_it into wrong
-    from fresh f join switchyard.route r using (workflow) where r.action_name <> f.action_name limit 1;
-    if found then
+    select bool_or(r.action_name <> f.action_name), array_agg(distinct r.workflow) filter (where r.reuse is not null) into misrouted, reusing
+    from fresh f join switchyard.route r using (workflow);
+    if misrouted then
+      select f.workflow, f.action_name, r.action_name as runs_it into wrong
+      from fresh f join switchyard.route r using (workflow) where r.action_name <> f.action_name limit 1;
       raise exception 'action_name: workflow % is run by %, not by %', wrong.workflow, wrong.runs_it, wrong.action_name
         using errcode = 'check_violation';
     end if;
   end if;
+  insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id, member_of, flow, lane)
+  select f.action_uuid, f.action_name, f.priority, 'PENDING', 1, 0,
+    case when f.after is null and (f.workflow = any (reusing)) is not true then f.start_after else 'infinity' end,
+    switchyard.uuid_lock(f.action_uuid), f.member_of,
+    coalesce(w.flow, n.flow),
+    case when n.flow is not null then coalesce(f.lane, switchyard.lane_at(f.parameters, n.lane_path), '') end
+  from fresh f
+  left join switchyard.flow n on n.action_name = f.action_name and n.workflow is null
+  left join switchyard.flow w on w.action_name = f.action_name and w.workflow = f.workflow;
   if keyed then
     -- In key order: two bulk submits with the same keys in different orders would deadlock.
     insert into switchyard.idempotency (action_name, idempotency_key, action_uuid, content)
@@ -94,6 +99,10 @@ begin
     update switchyard.action a set lane = y.lane
     from fresh f join switchyard.yard y using (action_uuid)
     where a.action_uuid = f.action_uuid and f.lane is null and y.lane <> '';
+  end if;
+  if reusing is not null then
+    ready := null;
+    perform switchyard.hold_seekers(array(select f.action_uuid from fresh f where f.after is null and f.workflow = any (reusing)));
   end if;
   perform switchyard.ring(names, ready);
   return null;

@@ -32,7 +32,7 @@ grant usage on schema switchyard to switchyard_admin, switchyard_operator, switc
 -- A reader sees; it changes nothing.
 grant select on all tables in schema switchyard to switchyard_reader, switchyard_worker, switchyard_admin;
 grant select on public.migration to switchyard_reader, switchyard_worker, switchyard_admin;
-grant execute on function switchyard.uuid_floor(timestamptz), switchyard.uuid_lock(uuid), switchyard.verify(), switchyard.verify_flows(), switchyard.verify_sets(), switchyard.tally_of(uuid),
+grant execute on function switchyard.uuid_floor(timestamptz), switchyard.uuid_lock(uuid), switchyard.verify(), switchyard.verify_flows(), switchyard.verify_sets(), switchyard.verify_reuse(), switchyard.tally_of(uuid),
   switchyard.note_of(switchyard.status, text, jsonb), switchyard.cause_of(text), switchyard.waiting_names(),
   switchyard.bell_key(text), switchyard.bell_channel(text) to switchyard_reader, switchyard_worker, switchyard_admin;
 grant execute on function switchyard.uuid_time(uuid), switchyard.is_within_limits(jsonb), switchyard.are_tags(text[])
@@ -41,11 +41,11 @@ grant execute on function switchyard.why(uuid), switchyard.why_detail(uuid)
   to switchyard_reader, switchyard_operator, switchyard_worker, switchyard_admin;
 
 -- A submitter asks for actions, and sees nothing of others'.
-grant execute on function switchyard.submit(text, jsonb, text, integer, text, text, timestamptz, uuid, jsonb, text, text[], uuid[], text),
+grant execute on function switchyard.submit(text, jsonb, text, integer, text, text, timestamptz, uuid, jsonb, text, text[], uuid[], text, boolean),
   switchyard.submit_many(jsonb), switchyard.submit_graph(jsonb), switchyard.uuid7(timestamptz) to switchyard_submitter, switchyard_worker, switchyard_admin;
 -- All columns but submitted_by, so that nobody submits in another's name.
 grant insert (action_uuid, action_type, action_name, workflow, callback, parent_uuid, priority, parameters, callbacks, correlation_id,
-  idempotency_key, start_after, lane, tags, after, after_policy) on switchyard.action to switchyard_submitter, switchyard_worker, switchyard_admin;
+  idempotency_key, start_after, lane, tags, after, after_policy, no_cache) on switchyard.action to switchyard_submitter, switchyard_worker, switchyard_admin;
 
 -- A worker claims, reports and calls back.
 -- All columns but recorded_by, so that nobody reports in another's name.
@@ -66,7 +66,7 @@ grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.cl
   switchyard.take_tokens(text, double precision, double precision, integer),
   switchyard.give_tokens(text, double precision, integer), switchyard.pause(text, text, text),
   switchyard.tick(text, integer, timestamptz, timestamptz[], timestamptz, integer), switchyard.release_tick(text),
-  switchyard.settle_waiting(integer, boolean), switchyard.settle_sets(integer), switchyard.submit_items(integer),
+  switchyard.settle_waiting(integer, boolean), switchyard.settle_sets(integer), switchyard.settle_reuse(integer), switchyard.submit_items(integer),
   switchyard.open_graph(uuid, integer, integer, jsonb),
   switchyard.ensure_partitions(integer, text), switchyard.drop_partition(text) to switchyard_worker, switchyard_admin;
 
@@ -80,16 +80,17 @@ grant execute on function switchyard.retrigger(uuid, text, text, text), switchya
   switchyard.drop_partitions(timestamptz) to switchyard_admin;
 grant execute on function switchyard.start_campaign, switchyard.feed, switchyard.report_source, switchyard.pause_campaign,
   switchyard.resume_campaign, switchyard.retrigger_campaign to switchyard_operator, switchyard_admin;
+grant execute on function switchyard.forget_results to switchyard_operator, switchyard_admin;
 grant update on switchyard.partitioning to switchyard_admin;
 
 -- A client is a submitter of the HTTP API: it submits in the name that signalbox gives, and sees what it submitted.
 -- Granted to signalbox alone, for a member may name anybody.
 grant select on switchyard.visible_action, switchyard.job, switchyard.job_event, switchyard.route to switchyard_client;
 grant execute on function switchyard.caller(), switchyard.sees_all(), switchyard.job_status(switchyard.status, timestamptz),
-  switchyard.progress_of(uuid, integer), switchyard.family(uuid, integer), switchyard.job_why(uuid), switchyard.uuid_floor(timestamptz), switchyard.uuid_time(uuid)
+  switchyard.progress_of(uuid, integer), switchyard.family(uuid, integer), switchyard.job_why(uuid), switchyard.reused(uuid, integer), switchyard.uuid_floor(timestamptz), switchyard.uuid_time(uuid)
   to switchyard_client, switchyard_reader, switchyard_operator, switchyard_worker, switchyard_admin;
 grant execute on function switchyard.use_token(bytea) to switchyard_client;
-grant execute on function switchyard.execute(text, jsonb, text, text, jsonb, jsonb, text, integer, text, text[], text),
+grant execute on function switchyard.execute(text, jsonb, text, text, jsonb, jsonb, text, integer, text, text[], text, boolean),
   switchyard.execute_job, switchyard.dismiss_job(uuid, text) to switchyard_client, switchyard_operator, switchyard_admin;
 
 -- An operator reads everything, submits, and decides about actions and queues.

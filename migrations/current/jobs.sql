@@ -39,6 +39,7 @@ select a.action_uuid as job_id, a.workflow as process_id, switchyard.job_status(
   a.created_at, a.action_name, a.priority, a.correlation_id, a.lane, a.tags, a.submitted_by, a.start_after,
   t.status, t.run, t.attempt, t.next_attempt_after, t.started_at, t.ended_at, t.last_update, t.error, t.note, t.needs_review,
   p.outputs, p.response,
+  case when t.status = 'SUCCESSFUL' and t.attempt = 0 then switchyard.reused(a.action_uuid, t.run) end as reused,
   case when t.status = 'SUCCESSFUL' then 100 when t.status between 'QUEUED' and 'BACKOFF' then switchyard.progress_of(a.action_uuid, t.run) end
     as progress
 from switchyard.visible_action a join switchyard.thread t using (action_uuid) left join switchyard.presentation p using (action_uuid)
@@ -82,7 +83,7 @@ comment on function switchyard.job_why is 'Why a job that the caller may see has
 create or replace function switchyard.execute(
   process text, inputs jsonb, idempotency_key text default null, correlation_id text default null, callbacks jsonb default null,
   outputs jsonb default null, response text default null, priority integer default 100, lane text default null, tags text[] default null,
-  version text default null
+  version text default null, no_cache boolean default null
 ) returns uuid
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
@@ -97,7 +98,7 @@ begin
   end if;
   job_id := switchyard.submit(parameters => inputs, workflow => process, idempotency_key => execute.idempotency_key,
     correlation_id => execute.correlation_id, callbacks => execute.callbacks, priority => execute.priority,
-    lane => execute.lane, tags => execute.tags);
+    lane => execute.lane, tags => execute.tags, no_cache => execute.no_cache);
   if outputs is not null or response is not null then
     insert into switchyard.presentation (action_uuid, outputs, response) values (job_id, execute.outputs, execute.response)
     on conflict do nothing;
@@ -110,11 +111,11 @@ comment on function switchyard.execute is 'Submits a job of that process in the 
 -- Planning the view over all partitions takes twice as long as everything else here; the generic plan looks at one of each at run time.
 create or replace function switchyard.execute_job(
   process text, inputs jsonb, idempotency_key text, correlation_id text, callbacks jsonb, outputs jsonb, response text, priority integer,
-  lane text, tags text[], version text
+  lane text, tags text[], version text, no_cache boolean
 ) returns jsonb
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  made uuid := switchyard.execute(process, inputs, idempotency_key, correlation_id, callbacks, outputs, response, priority, lane, tags, version);
+  made uuid := switchyard.execute(process, inputs, idempotency_key, correlation_id, callbacks, outputs, response, priority, lane, tags, version, no_cache);
 begin
   return (select to_jsonb(j) from switchyard.job j where j.job_id = made);
 end

@@ -114,6 +114,7 @@ begin
   delete from switchyard.presentation x
   where x.action_uuid >= switchyard.uuid_floor(span.starts_at) and x.action_uuid < switchyard.uuid_floor(span.ends_at);
   perform switchyard.drop_sets(switchyard.uuid_floor(span.starts_at), switchyard.uuid_floor(span.ends_at));
+  perform switchyard.drop_reuse(switchyard.uuid_floor(span.starts_at), switchyard.uuid_floor(span.ends_at));
   delete from switchyard.partition_span p where p.suffix = drop_partition.suffix;
   return null;
 exception

@@ -45,7 +45,7 @@ create or replace function switchyard.submit(
   action_name text default null, parameters jsonb default '{}', workflow text default null, priority integer default 100,
   correlation_id text default null, idempotency_key text default null, start_after timestamptz default null,
   parent_uuid uuid default null, callbacks jsonb default null, lane text default null, tags text[] default null,
-  after uuid[] default null, after_policy text default null
+  after uuid[] default null, after_policy text default null, no_cache boolean default null
 ) returns uuid language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   wanted switchyard.action;
@@ -66,6 +66,7 @@ begin
   wanted.lane := lane;
   wanted.after := nullif(after, '{}');
   wanted.after_policy := after_policy;
+  wanted.no_cache := nullif(no_cache, false);
   if idempotency_key is not null then
     wanted.idempotency_key := idempotency_key;
     first := switchyard.first_of_key(wanted);
@@ -74,10 +75,10 @@ begin
     end if;
   end if;
   insert into switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters, callbacks, correlation_id, idempotency_key, start_after, lane, tags,
-    after, after_policy, submitted_by)
+    after, after_policy, no_cache, submitted_by)
   values (wanted.action_uuid, wanted.action_type, wanted.action_name, wanted.workflow, wanted.parent_uuid, wanted.priority, wanted.parameters,
     wanted.callbacks, submit.correlation_id, submit.idempotency_key, wanted.start_after, wanted.lane, nullif(submit.tags, '{}'),
-    wanted.after, wanted.after_policy, switchyard.caller());
+    wanted.after, wanted.after_policy, wanted.no_cache, switchyard.caller());
   return wanted.action_uuid;
 end
 $$;
@@ -116,6 +117,7 @@ begin
   wanted.tags := switchyard.tags_in(body);
   wanted.after := nullif(array(select jsonb_array_elements_text(nullif(body -> 'after', 'null'))::uuid), '{}');
   wanted.after_policy := body ->> 'after_policy';
+  wanted.no_cache := nullif((body ->> 'no_cache')::boolean, false);
   return wanted;
 end
 $$;
@@ -143,9 +145,9 @@ begin
       clash.idempotency_key, clash.action_uuid using errcode = 'unique_violation';
   end if;
   insert into switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters, callbacks, correlation_id, idempotency_key, start_after,
-    lane, tags, after, after_policy)
+    lane, tags, after, after_policy, no_cache)
   select w.action_uuid, w.action_type, w.action_name, w.workflow, w.parent_uuid, w.priority, w.parameters, w.callbacks, w.correlation_id, w.idempotency_key, w.start_after,
-    w.lane, w.tags, w.after, w.after_policy
+    w.lane, w.tags, w.after, w.after_policy, w.no_cache
   from unnest(wanted) as w left join switchyard.idempotency i using (action_name, idempotency_key)
   where w.idempotency_key is null or i.action_uuid = w.action_uuid;
   return query

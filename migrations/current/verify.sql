@@ -67,10 +67,13 @@ language sql stable set jit = off as $$ -- with jit, 100 actions took 8 s on Pos
       is distinct from (y.status, y.run, y.attempt, y.action_name, y.priority, y.lock_id)
     or (y.due < 'infinity' and y.due is distinct from t.next_attempt_after)
     or coalesce(y.due = 'infinity', false) and not exists (select from switchyard.waiting w where w.action_uuid = y.action_uuid)
+      and not exists (select from switchyard.reuse r where r.action_uuid = y.action_uuid and r.role in ('seeks', 'follows'))
     or (y.due is null and y.status in ('PENDING', 'BACKOFF') and t.next_attempt_after > now())
   union all
   select * from switchyard.verify_flows()
   union all
   select * from switchyard.verify_sets()
+  union all
+  select * from switchyard.verify_reuse()
 $$;
 comment on function switchyard.verify is 'Every place where the ledger contradicts itself; empty when all is well.';

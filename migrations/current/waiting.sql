@@ -47,6 +47,9 @@ comment on function switchyard.hold is 'Checks what new waiters wait for, and wa
 create or replace function switchyard.hold_again(p_uuid uuid) returns void
 language plpgsql as $$
 begin
+  if exists (select from switchyard.reuse r where r.action_uuid = p_uuid) then
+    perform switchyard.leave_reuse(array[p_uuid]);
+  end if;
   insert into switchyard.waiting (action_uuid, after, policy)
   select a.action_uuid, a.after, coalesce(a.after_policy, 'successful') from switchyard.action a
   where a.action_uuid = p_uuid and a.after is not null
@@ -54,10 +57,12 @@ begin
   if found then
     update switchyard.yard y set due = 'infinity' where y.action_uuid = p_uuid;
     perform switchyard.wake_settlers();
+  elsif switchyard.seek(array[p_uuid]) <> '{}' then
+    update switchyard.yard y set due = 'infinity' where y.action_uuid = p_uuid;
   end if;
 end
 $$;
-comment on function switchyard.hold_again is 'A retriggered action waits once more for what it waited for.';
+comment on function switchyard.hold_again is 'A retriggered action waits once more for what it waited for, or looks for a result again.';
 
 -- In the order of their ids, like all that locks several threads.
 create or replace function switchyard.reopen_waiters(p_uuid uuid, actor text, reason text) returns integer
@@ -90,6 +95,17 @@ begin
 end
 $$;
 comment on function switchyard.reopen_waiters is 'Reopens the actions that were canceled because this one ended without success, and those that waited for them.';
+
+-- An action that reused a result has no output of its own.
+create or replace function switchyard.output_of(p_from uuid, p_runs jsonb, p_taken jsonb) returns jsonb
+language sql stable as $$
+  select coalesce(
+    (select jsonb_build_object('from', o.place -> 'action', 'run', o.place -> 'run') from (
+      select coalesce(p_taken -> p_from::text -> 'reused', switchyard.reused(p_from, (p_runs ->> p_from::text)::integer)) as place) as o
+     where o.place is not null),
+    jsonb_build_object('run', p_runs -> p_from::text))
+$$;
+comment on function switchyard.output_of is 'Which run of which action the output of one that was waited for is read from.';
 
 create or replace function switchyard.settle_one(w switchyard.waiting) returns text
 language plpgsql as $$
@@ -137,15 +153,17 @@ begin
       cardinality(w.after), found_ends.unsuccessful + found_ends.unknown, found_ends.example));
     return 'canceled';
   end if;
-  update switchyard.yard y set due = case when held.next_attempt_after > now() then held.next_attempt_after end, entered = pg_current_xact_id()
-  where y.action_uuid = w.action_uuid;
   update switchyard.action a set parameters = a.parameters || jsonb_build_object('$inputs', (
-    select jsonb_object_agg(i.key, i.value || jsonb_build_object('run', found_ends.runs -> (i.value ->> 'from'))) from jsonb_each(a.inputs) as i))
+    select jsonb_object_agg(i.key, i.value || switchyard.output_of((i.value ->> 'from')::uuid, found_ends.runs, w.taken)) from jsonb_each(a.inputs) as i))
   where a.action_uuid = w.action_uuid and a.inputs is not null;
   -- Which runs it may take its inputs from: a later retrigger of one of them changes nothing here.
   insert into switchyard.event (action_uuid, status, run, attempt, source, detail)
   values (w.action_uuid, 'INFO', held.run, held.attempt, 'joins', jsonb_build_object('after', found_ends.runs));
-  perform switchyard.ring(array[held.action_name], case when held.next_attempt_after > now() then null else w.action_uuid end);
+  if switchyard.seek(array[w.action_uuid]) = '{}' then
+    update switchyard.yard y set due = case when held.next_attempt_after > now() then held.next_attempt_after end, entered = pg_current_xact_id()
+    where y.action_uuid = w.action_uuid;
+    perform switchyard.ring(array[held.action_name], case when held.next_attempt_after > now() then null else w.action_uuid end);
+  end if;
   return 'released';
 end
 $$;
@@ -200,7 +218,8 @@ create or replace function switchyard.remember_ends(suffix text) returns void
 language plpgsql as $$
 begin
   execute format('update switchyard.waiting w set taken = w.taken || d.ends, watching = null from (
-    select x.action_uuid, jsonb_object_agg(t.action_uuid, jsonb_build_object(''run'', t.run, ''status'', t.status)) as ends
+    select x.action_uuid, jsonb_object_agg(t.action_uuid, jsonb_strip_nulls(jsonb_build_object(
+      ''run'', t.run, ''status'', t.status, ''reused'', switchyard.reused(t.action_uuid, t.run)))) as ends
     from switchyard.waiting x join switchyard.%I t on t.action_uuid = any (x.after) group by 1) as d where d.action_uuid = w.action_uuid', 'thread_' || suffix);
 end
 $$;

@@ -200,6 +200,22 @@ language sql stable set search_path = switchyard, pg_temp as $$
 $$;
 comment on function switchyard.reported is 'The detail of the last report about that run.';
 
+create or replace function switchyard.why_held(p_uuid uuid) returns text
+language sql stable set search_path = switchyard, pg_temp as $$
+  select coalesce((
+    select format('It waits for %s of %s actions, among them %s of %s (%s)', count(*), cardinality(w.after), min(o.action_uuid::text),
+      (array_agg(o.action_name order by o.action_uuid))[1], (array_agg(o.status order by o.action_uuid))[1])
+    from switchyard.waiting w cross join unnest(w.after) as u (id) join switchyard.yard o on o.action_uuid = u.id
+    where w.action_uuid = p_uuid group by w.after), (
+    select case when l.action_uuid is not null then format('It waits for the same computation: %s of %s (%s)', l.action_uuid, o.action_name, o.status)
+      when r.not_before > clock_timestamp() then format('It starts, or gets the result of the same computation, at %s', switchyard.moment(r.not_before))
+      else format('It is about to look for a result of the same computation by %s', r.workflow) end
+    from switchyard.reuse r left join switchyard.reuse l on l.key = r.key and l.role in ('leads', 'result') and r.role = 'follows'
+    left join switchyard.yard o on o.action_uuid = l.action_uuid
+    where r.action_uuid = p_uuid), 'It waits for other actions')
+$$;
+comment on function switchyard.why_held is 'What an action waits for that no claim sees.';
+
 create or replace function switchyard.why_waiting(t switchyard.thread, y switchyard.yard, out kind text, out sentence text, out facts jsonb, out place integer)
 language plpgsql stable set search_path = switchyard, pg_temp as $$
 declare
@@ -214,11 +230,7 @@ begin
   select * into s from switchyard.served_by(t.action_name);
   if y.due = 'infinity' then
     kind := 'held';
-    sentence := coalesce((
-      select format('It waits for %s of %s actions, among them %s of %s (%s)', count(*), cardinality(w.after), min(o.action_uuid::text),
-        (array_agg(o.action_name order by o.action_uuid))[1], (array_agg(o.status order by o.action_uuid))[1])
-      from switchyard.waiting w cross join unnest(w.after) as u (id) join switchyard.yard o on o.action_uuid = u.id
-      where w.action_uuid = t.action_uuid group by w.after), 'It waits for other actions');
+    sentence := switchyard.why_held(t.action_uuid);
   elsif y.due > clock_timestamp() and t.status = 'BACKOFF' then
     kind := 'backoff';
     sentence := format('Attempt %s failed (%s); it is tried again in %s, at %s', t.attempt,

@@ -86,6 +86,7 @@ create table switchyard.action (
   member_of uuid,
   node text,
   inputs jsonb,
+  no_cache boolean,
   submitted_by text not null default session_user,
   primary key (action_uuid),
   -- A version 4 id would sort, and be dropped by retention, by chance.
@@ -132,6 +133,7 @@ comment on column switchyard.action.after_policy is 'Whether they must have been
 comment on column switchyard.action.member_of is 'The set that it belongs to: a graph or a campaign.';
 comment on column switchyard.action.node is 'Its name in its graph.';
 comment on column switchyard.action.inputs is 'Parameters that are taken from the outputs of others: {name: {from: action, path: JSONPath}}.';
+comment on column switchyard.action.no_cache is 'It is computed, whatever results there are, and its own result is not reused.';
 create index action_after on switchyard.action using gin (after) where after is not null;
 create index action_member on switchyard.action (member_of, action_uuid) where member_of is not null;
 create index action_parent on switchyard.action (parent_uuid) where parent_uuid is not null;

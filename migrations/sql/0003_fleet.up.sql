@@ -3,11 +3,13 @@ create table switchyard.route (
   workflow text primary key,
   action_name text not null,
   about jsonb,
+  reuse jsonb,
   -- One odd row would be missing from no list: it would break all of it.
   constraint route_about_is_an_object check (jsonb_typeof(about) = 'object'),
   constraint route_about_is_within_limits check (switchyard.is_within_limits(about))
 );
 comment on column switchyard.route.about is 'What a caller needs to know of the workflow: title, description, version, schemas of input and output.';
+comment on column switchyard.route.reuse is 'Which of its results may be reused: {version, key: [jsonpath, …], for: seconds, shared}.';
 comment on table switchyard.route is 'The action name that runs each workflow, as the conductors'' configuration has it.';
 
 create table switchyard.paused (

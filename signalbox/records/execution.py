@@ -52,6 +52,8 @@ class Options(_Asked):
     """Words to find it by."""
     correlation_id: Annotated[str, StringConstraints(min_length=1, max_length=500)] | None = None
     """Goes along into every log line, message and webhook."""
+    no_cache: bool = False
+    """Compute it, whatever results there are, and let nobody reuse this one."""
 
 
 class Execute(_Asked):

@@ -9,6 +9,15 @@ from signalbox.records.base import Link, Record
 JobState = Literal["accepted", "running", "successful", "failed", "dismissed"]
 
 
+class Reused(Record):
+    """Where a result comes from that was not computed anew."""
+
+    action: UUID
+    """The job that computed it."""
+    run: int
+    """Its run."""
+
+
 class Details(Record):
     """What Switchyard knows of a job beyond the standard."""
 
@@ -40,6 +49,8 @@ class Details(Record):
     """Not before this time."""
     start_after: datetime | None = None
     """Not before this time, as it was submitted."""
+    reused: Reused | None = None
+    """Whose result it has, where it was not computed anew."""
 
 
 class Job(Record):

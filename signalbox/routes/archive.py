@@ -11,7 +11,8 @@ from uuid import UUID
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, Later, get
 from signalbox.records.archive import Archive, Exchange, Stored
-from signalbox.routes.jobs import job as read_job
+from signalbox.routes.jobs import known_job
+from signalbox.routes.results import output_places
 from switchyard.errors import SwitchyardError
 from switchyard.ledger.queries import query as named
 from switchyard.places import Places
@@ -27,18 +28,20 @@ LOG_END = 20_000  # bytes
 @get("/jobs/{job}/archive", Role.READER, Role.SUBMITTER)
 async def archive(call: Call, job: UUID) -> Archive | Later:
     """Results, files, the end of the log, and what callbacks sent, of the job's last run."""
-    run = (await read_job(call, job)).switchyard.run
+    row = await known_job(call, job)
     details = await call.rows(named("signalbox", "transcripts"), {"job": job})
-    return Later(partial(asyncio.to_thread, _read, call.site.store, Places(job, run), details))
+    return Later(partial(asyncio.to_thread, _read, call.site.store, row, details))
 
 
-def _read(store: Store, places: Places, details: list[dict[str, Any]]) -> Archive:
-    found = Archive(run=places.run, summary={}, features=[], files=[], log="", exchanges=[], problem=None)
+def _read(store: Store, row: dict[str, Any], details: list[dict[str, Any]]) -> Archive:
+    places = output_places(row)
+    found = Archive(run=row["run"], summary={}, features=[], files=[], log="", exchanges=[], problem=None)
     try:
         sizes = _sizes(store, places)
         output = _document(store.get(places.output, LARGEST)) if "output.json" in sizes else {}
         found.files = [
-            Stored(name=name, size=size, path=_path(places, name, output)) for name, size in sizes.items()
+            Stored(name=name, size=size, path=_path(row["job_id"], name, output))
+            for name, size in sizes.items()
         ]
         found.summary = _mapping(output.get("summary"))
         found.features = [_mapping(each) for each in _list(output.get("features"))[:MOST_FEATURES]]
@@ -58,13 +61,13 @@ def _sizes(store: Store, places: Places) -> dict[str, int | None]:
     return {key.removeprefix(f"{places.folder}/"): store.size(key) for key in keys}
 
 
-def _path(places: Places, name: str, output: dict[str, Any]) -> str | None:
+def _path(job: UUID, name: str, output: dict[str, Any]) -> str | None:
     """The route that answers with this file."""
     routes = {"output.json": "results", "log.txt": "log", "input.json": "inputs"}
     named_by_output = {_mapping(each).get("name") for each in _list(output.get("files"))}
     if name in routes:
-        return f"/jobs/{places.uuid}/{routes[name]}"
-    return f"/jobs/{places.uuid}/files/{quote(name)}" if name in named_by_output else None
+        return f"/jobs/{job}/{routes[name]}"
+    return f"/jobs/{job}/files/{quote(name)}" if name in named_by_output else None
 
 
 def _document(data: bytes) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from signalbox.endpoint import Call, Later, get
 from signalbox.records.base import Record
 from signalbox.records.jobs import Event, EventList, Family, Inputs, Provenance, Relative, Why
 from signalbox.routes.jobs import known_job
+from signalbox.routes.results import output_places
 from switchyard.ledger.queries import query as named
-from switchyard.places import STORED, Places, parameters_key
+from switchyard.places import STORED, parameters_key
 from switchyard.store import Store
 
 BOTH = (Role.READER, Role.SUBMITTER)
@@ -77,10 +78,11 @@ async def inputs(call: Call, job: UUID) -> Inputs | Later:
 async def prov(call: Call, job: UUID) -> Provenance:
     """How the results came about, as PROV-JSON."""
     row = await known_job(call, job)
-    places = Places(job, row["run"])
+    places = output_places(row)
     run, given, made = f"sy:{places.folder}", f"sy:{places.input}", f"sy:{places.output}"
     agent = f"sy:agent/{row['submitted_by']}"
-    times = {"prov:startTime": row["started_at"], "prov:endTime": row["ended_at"]}
+    # Of a run whose result was reused, its own job says when it was.
+    times = {} if row["reused"] else {"prov:startTime": row["started_at"], "prov:endTime": row["ended_at"]}
     activity: dict[str, Any] = {name: at.isoformat() for name, at in times.items() if at is not None}
     return Provenance(
         prefix={"sy": call.href("/"), "prov": "http://www.w3.org/ns/prov#"},
@@ -88,7 +90,7 @@ async def prov(call: Call, job: UUID) -> Provenance:
             given: {"prov:type": "input"},
             **({made: {"prov:type": "output"}} if _ended_well(row) else {}),
         },
-        activity={run: {"sy:process": row["process_id"], "sy:run": row["run"], **activity}},
+        activity={run: {"sy:process": row["process_id"], "sy:run": places.run, **activity}},
         agent={agent: {"prov:type": "prov:Agent"}},
         used={"_:used": {"prov:activity": run, "prov:entity": given}},
         wasGeneratedBy={"_:made": {"prov:activity": run, "prov:entity": made}} if _ended_well(row) else {},

@@ -86,7 +86,7 @@ async def job_file(call: Call, job: UUID, name: str) -> Response | Later:
     async def answer() -> Response:
         found = _listed(await read_output(call.site.store, row)).get(name)
         # A workflow wrote this list: it may lead to its own files and to nobody else's.
-        folder = Places(job, row["run"]).folder + "/"
+        folder = output_places(row).folder + "/"
         if found is None or not found[0].startswith(folder) or ".." in found[0].split("/"):
             raise not_found("the job wrote no such file")
         return await files.send(call.site.store, found[0], call.request, name)
@@ -98,12 +98,17 @@ async def job_file(call: Call, job: UUID, name: str) -> Response | Later:
 async def log(call: Call, job: UUID) -> Response | Later:
     """The output of the workflow, where its backend has it; whole or a range of it."""
     row = await known_job(call, job)
-    return Later(partial(files.send, call.site.store, Places(job, row["run"]).log, call.request))
+    return Later(partial(files.send, call.site.store, output_places(row).log, call.request))
+
+
+def output_places(row: dict[str, Any]) -> Places:
+    """Where the results of a job's run are."""
+    return Places.of_output(row["job_id"], row["run"], row["reused"])
 
 
 async def read_output(store: Store, row: dict[str, Any]) -> dict[str, Any]:
     """The output.json of a job's run."""
-    key = Places(row["job_id"], row["run"]).output
+    key = output_places(row).output
     try:
         document = json.loads(await asyncio.to_thread(store.get, key, LARGEST))
     except StoreMissing:

@@ -38,6 +38,7 @@ COMMANDS = {
     "dismiss": "switchyard.cli.dismiss:dismiss",
     "schedules": "switchyard.cli.schedules:schedules",
     "campaign": "switchyard.cli.campaign:campaign",
+    "results": "switchyard.cli.results:results",
     "token": "switchyard.cli.token:token",
     "lanes": "switchyard.cli.lanes:lanes",
     "workers": "switchyard.cli.workers:workers",

@@ -40,6 +40,7 @@ LABELS = {
     "started_at": "started",
     "ended_at": "ended",
     "next_attempt_after": "next attempt",
+    "reused": "reused",
     "error": "error",
     "note": "note",
     "parameters": "parameters",
@@ -86,9 +87,10 @@ def files_of(action: Mapping[str, Any], store_url: str) -> list[str]:
     try:
         store = open_store(store_url)
         kinds = ("executions", "callbacks")
-        prefixes = [
-            Places(action["action_uuid"], action["run"], kind).folder.rsplit("/", 1)[0] for kind in kinds
-        ]
+        places = [Places(action["action_uuid"], action["run"], kind) for kind in kinds]
+        if action["reused"] is not None:
+            places.append(Places.of_output(action["action_uuid"], action["run"], action["reused"]))
+        prefixes = [each.folder.rsplit("/", 1)[0] for each in places]
         return [store.url_of(key) for prefix in prefixes for key in store.list(f"{prefix}/")]
     except (SwitchyardError, OSError):
         return []

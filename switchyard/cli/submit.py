@@ -100,6 +100,10 @@ WaitPolicy = Annotated[
     AfterPolicy,
     typer.Option(help="Whether those must be successful, else this one is canceled, or only ended."),
 ]
+NoCache = Annotated[
+    bool,
+    typer.Option("--no-cache", help="Compute it, whatever results there are, and let nobody reuse this one."),
+]
 Bulk = Annotated[
     str | None,
     typer.Option(
@@ -108,7 +112,7 @@ Bulk = Annotated[
         help="Many at once, all or none: a file (- for standard input) with one JSON object per line, like "
         '{"workflow": "nutrient", "parameters": {}}; keys: action_name, parameters, workflow, priority, '
         "correlation_id, idempotency_key, start_after, parent_uuid, callbacks, lane, tags, after, "
-        "after_policy.",
+        "after_policy, no_cache.",
         show_default=False,
     ),
 ]
@@ -129,6 +133,7 @@ def submit(
     tag: Tags = None,
     wait_for: WaitFor = None,
     wait_policy: WaitPolicy = "successful",
+    no_cache: NoCache = False,
     bulk: Bulk = None,
     as_json: AsJson = False,
 ) -> None:
@@ -142,7 +147,7 @@ def submit(
     submission = Submission(
         name, read_json("--parameters", parameters), workflow, priority, correlation_id, key,
         start_after=_start("--after", after), callbacks=read_json("--callbacks", callbacks or "null"),
-        lane=lane, tags=tag or (),
+        lane=lane, tags=tag or (), no_cache=no_cache or None,
     )  # fmt: skip
     request = accept(submission, rules(config))
     with traced("submit"), connected(configured(config)) as connection:

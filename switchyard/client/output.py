@@ -53,8 +53,9 @@ class Results:
 
     @property
     def places(self) -> Places:
-        """The keys of the run's files."""
-        return Places(self.thread.action_uuid, self.thread.run)
+        """The keys of the run's files, or of those of the run whose result it reused."""
+        thread = self.thread
+        return Places.of_output(thread.action_uuid, thread.run, thread.reused)
 
     @cached_property
     def output(self) -> Mapping[str, Any]:

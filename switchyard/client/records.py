@@ -44,6 +44,7 @@ class Thread:
     note: str | None
     needs_review: bool
     callbacks_due: bool
+    reused: Mapping[str, Any] | None
 
     @property
     def ended(self) -> bool:
@@ -99,6 +100,6 @@ def _value(name: str, value: Any) -> Any:
         return uuid_of(value)
     if name == "status":
         return Status(value)
-    if name == "detail" and isinstance(value, str):
+    if name in ("detail", "reused") and isinstance(value, str):
         return json.loads(value)
     return value

@@ -43,6 +43,8 @@ class Options(TypedDict, total=False):
     """Actions that must have ended before it starts."""
     after_policy: str | None
     """`successful` (default): otherwise it is canceled; or `ended`."""
+    no_cache: bool | None
+    """Compute it, whatever results there are, and let nobody reuse this one."""
 
 
 class Client:

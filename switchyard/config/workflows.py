@@ -11,6 +11,7 @@ from switchyard.config.manifests import Manifest, ManifestFile
 from switchyard.config.model import Model
 from switchyard.config.names import Name
 from switchyard.config.retry import ONCE, RetryPolicy
+from switchyard.config.reuse import Reuse
 from switchyard.config.schemas import SchemaFile
 from switchyard.config.steps import GRAPH, Step, Taken
 from switchyard.config.units import Interval
@@ -70,6 +71,8 @@ class Workflow(Model):
     """How long an HTTP request may wait for the results; without it, it is answered with its job."""
     limits: RunningLimits | None = None
     """How many executions its backend may have at once."""
+    reuse: Reuse | None = None
+    """Which results are given to later actions that would compute the same; without it, none."""
 
     def callback(self, name: str) -> Callback | None:
         """The callback of that name."""

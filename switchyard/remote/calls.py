@@ -70,6 +70,8 @@ class Options(TypedDict, total=False):
     """Words to find it by."""
     correlation_id: str | None
     """Goes along into every log line, message and webhook."""
+    no_cache: bool | None
+    """Compute it, whatever results there are, and let nobody reuse this one."""
 
 
 def submit_one(submission: Submission) -> Sent[UUID]:

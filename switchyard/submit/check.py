@@ -70,6 +70,8 @@ def _fields(submission: Submission) -> Iterator[Problem]:
     start = submission.start_after
     if start is not None and not (isinstance(start, datetime) and start.tzinfo):
         yield Problem(("start_after",), "must be a time with a time zone")
+    if submission.no_cache is not None and not isinstance(submission.no_cache, bool):
+        yield Problem(("no_cache",), "must be true or false")
     if submission.parent_uuid is not None and not isinstance(submission.parent_uuid, UUID):
         yield Problem(("parent_uuid",), "must be a UUID")
 

@@ -24,6 +24,7 @@ class Submission:
     tags: Sequence[str] = ()
     after: Sequence[UUID] = ()
     after_policy: str | None = None
+    no_cache: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def _by_copy(connection: Connection, chunk: Sequence[Request]) -> list[UUID]:
                     uuid, "workflow" if s.workflow else "callback", s.action_name or routes[s.workflow or ""],
                     s.workflow, s.parent_uuid, s.priority, request.parameters, request.callbacks,
                     s.correlation_id, s.start_after, s.lane, list(s.tags) or None,
-                    list(s.after) or None, s.after_policy,
+                    list(s.after) or None, s.after_policy, s.no_cache or None,
                 ))  # fmt: skip
     return uuids
 

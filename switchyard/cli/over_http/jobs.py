@@ -9,7 +9,7 @@ from switchyard.cli.filters import moment
 from switchyard.cli.options import AsJson, Limit
 from switchyard.cli.output import as_text, json_line, print_json, printable
 from switchyard.cli.over_http.session import identified, signalbox, timed
-from switchyard.cli.submit import CorrelationId, Key, Lane, Parameters, Priority, Tags, read_json
+from switchyard.cli.submit import CorrelationId, Key, Lane, NoCache, Parameters, Priority, Tags, read_json
 from switchyard.cli.table import print_table
 from switchyard.errors import BadInput
 from switchyard.process.exit import Exit
@@ -35,6 +35,7 @@ def submit(
     key: Key = None,
     lane: Lane = None,
     tag: Tags = None,
+    no_cache: NoCache = False,
     as_json: AsJson = False,
 ) -> None:
     """Submit a job and print its id. Reusing a key returns the first job's id.
@@ -47,7 +48,7 @@ def submit(
     with signalbox() as client:
         job = client.submit(
             workflow, given, idempotency_key=key, lane=lane, priority=priority, tags=tag,
-            correlation_id=correlation_id,
+            correlation_id=correlation_id, no_cache=no_cache or None,
         )  # fmt: skip
     print_json({"action_uuid": job}) if as_json else print(job)
 

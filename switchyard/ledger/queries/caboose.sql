@@ -64,7 +64,8 @@ where t.action_uuid = any (%(uuids)s::uuid[]) and t.ended_at is not null;
 
 -- due: a page of ends whose callbacks were not inserted yet, oldest first; without the action names to skip, and
 -- without workflows that this configuration does not have
-select t.action_uuid as uuid, t.run, t.status::text as status, t.attempt, a.action_name, a.workflow
+select t.action_uuid as uuid, t.run, t.status::text as status, t.attempt, a.action_name, a.workflow,
+  case when t.status = 'SUCCESSFUL' and t.attempt = 0 then switchyard.reused(t.action_uuid, t.run) end as reused
 from switchyard.thread t
 join switchyard.action a using (action_uuid)
 where t.callbacks_due and a.action_name <> all (%(skip)s::text[])

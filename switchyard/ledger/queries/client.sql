@@ -1,7 +1,7 @@
 -- status: the current state of one action
 select a.action_uuid, a.action_name, a.workflow, a.parent_uuid, a.priority, a.correlation_id, a.lane, a.tags, a.created_at,
   cast(t.status as text) as status, t.run, t.attempt, t.next_attempt_after, t.started_at, t.ended_at, t.last_update,
-  t.error, t.note, t.needs_review, t.callbacks_due
+  t.error, t.note, t.needs_review, t.callbacks_due, switchyard.reused(t.action_uuid, t.run) as reused
 from switchyard.action a join switchyard.thread t using (action_uuid)
 where a.action_uuid = cast(%(uuid)s as uuid) and t.action_uuid = cast(%(uuid)s as uuid);
 

@@ -170,11 +170,11 @@ select switchyard.drop_partition(%(suffix)s);
 select extract(epoch from max(p.ends_at) - now())::double precision / 86400 from switchyard.partition_span p;
 
 -- announce: the action name that runs each workflow; a description beyond the limits is left out, and the others announced
-insert into switchyard.route (workflow, action_name, about)
-select r.workflow, r.action_name, case when switchyard.is_within_limits(r.about::jsonb) then r.about::jsonb end
-from unnest(%(workflows)s::text[], %(names)s::text[], %(about)s::text[]) as r (workflow, action_name, about)
-on conflict (workflow) do update set action_name = excluded.action_name, about = excluded.about
-where (route.action_name, route.about) is distinct from (excluded.action_name, excluded.about);
+insert into switchyard.route (workflow, action_name, about, reuse)
+select r.workflow, r.action_name, case when switchyard.is_within_limits(r.about::jsonb) then r.about::jsonb end, r.reuse::jsonb
+from unnest(%(workflows)s::text[], %(names)s::text[], %(about)s::text[], %(reuse)s::text[]) as r (workflow, action_name, about, reuse)
+on conflict (workflow) do update set action_name = excluded.action_name, about = excluded.about, reuse = excluded.reuse
+where (route.action_name, route.about, route.reuse) is distinct from (excluded.action_name, excluded.about, excluded.reuse);
 
 -- announce_flows: the lanes and limits of the names that are served
 select switchyard.announce_flows(%(flows)s::jsonb);

@@ -40,7 +40,7 @@ union
 
 -- action: everything about one action
 select a.*, t.status, t.run, t.attempt, t.tries, t.next_attempt_after, t.started_at, t.ended_at, t.last_update,
-  t.error, t.note, t.needs_review, t.callbacks_due
+  t.error, t.note, t.needs_review, t.callbacks_due, switchyard.reused(t.action_uuid, t.run) as reused
 from switchyard.action a join switchyard.thread t using (action_uuid) where a.action_uuid = %(uuid)s;
 
 -- why: why an action has not ended, and when it may

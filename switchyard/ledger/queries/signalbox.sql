@@ -62,7 +62,7 @@ select * from switchyard.job where job_id = %(job)s;
 -- include role
 ;
 select switchyard.execute_job(%(process)s, %(inputs)s::jsonb, %(idempotency_key)s, %(correlation_id)s, %(callbacks)s::jsonb,
-  %(outputs)s::jsonb, %(response)s, %(priority)s::integer, %(lane)s, %(tags)s::text[], %(version)s) as job;
+  %(outputs)s::jsonb, %(response)s, %(priority)s::integer, %(lane)s, %(tags)s::text[], %(version)s, %(no_cache)s) as job;
 
 -- ended: whether a job has ended; both statements are one transaction
 -- include role

@@ -4,7 +4,7 @@ select switchyard.submit(
   priority => cast(%(priority)s as integer), correlation_id => %(correlation_id)s, idempotency_key => %(idempotency_key)s,
   start_after => cast(%(start_after)s as timestamptz), parent_uuid => cast(%(parent_uuid)s as uuid),
   callbacks => cast(%(callbacks)s as jsonb), lane => %(lane)s, tags => cast(%(tags)s as text[]),
-  after => cast(%(after)s as uuid[]), after_policy => %(after_policy)s) as action_uuid;
+  after => cast(%(after)s as uuid[]), after_policy => %(after_policy)s, no_cache => %(no_cache)s) as action_uuid;
 
 -- many: submits a JSON list of actions, some with idempotency keys, and returns their ids in its order
 select action_uuid from switchyard.submit_many(cast(%(requests)s as jsonb));
@@ -17,7 +17,7 @@ select workflow, action_name from switchyard.route where workflow = any(%(workfl
 
 -- copy: takes many actions that need no idempotency key in one statement
 copy switchyard.action (action_uuid, action_type, action_name, workflow, parent_uuid, priority, parameters,
-  callbacks, correlation_id, start_after, lane, tags, after, after_policy) from stdin;
+  callbacks, correlation_id, start_after, lane, tags, after, after_policy, no_cache) from stdin;
 
 -- open_graph: makes the steps of a workflow members of its action
 select switchyard.open_graph(%(uuid)s, %(run)s, %(attempt)s, %(graph)s);

@@ -162,6 +162,16 @@ def test_campaigns(place: Sandbox) -> None:
     assert found == [("autumn", "SUCCESSFUL", 20, 20, 0), ("spring", "SUCCESSFUL", 8, 8, 0)]
 
 
+def test_reuse(place: Sandbox) -> None:
+    """One program for three actions: one that computes, one that waits for it, one that comes later; beside another scene."""
+    run(place, "reuse.md")
+    with psycopg.connect(place.url) as connection:
+        found = connection.execute(
+            "select status::text, count(*), count(switchyard.reused(action_uuid, run)) from switchyard.thread group by 1"
+        ).fetchall()
+    assert found == [("SUCCESSFUL", 4, 2)]
+
+
 def test_actions_that_wait(place: Sandbox) -> None:
     run(place, "graphs.md")
 
@@ -191,6 +201,7 @@ REST = sorted(
         "schedules.md",
         "graphs.md",
         "campaigns.md",
+        "reuse.md",
     }
 )
 

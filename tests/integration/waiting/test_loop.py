@@ -9,6 +9,7 @@ from uuid import UUID
 
 from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.settle import IDLE, Settle
+from conductor.metrics import ConductorMetrics
 from switchyard.process.loop import Runner
 from tests.integration.waiting.joins import end, held, ready, submit
 from tests.parts.database import Database
@@ -26,7 +27,7 @@ ARMED = (
 async def settling(database: Database, count: int = 1) -> AsyncIterator[None]:
     """So many conductors settle."""
     shared = [OwnSession(database.url) for _ in range(count)]
-    loops = [Settle(own, OwnSession(database.url)) for own in shared]
+    loops = [Settle(own, OwnSession(database.url), ConductorMetrics().maintenance) for own in shared]
     runners = [Runner(loop) for loop in loops]
     for own, runner in zip(shared, runners, strict=True):
         own.on_change = runner.wake

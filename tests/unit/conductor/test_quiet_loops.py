@@ -34,7 +34,7 @@ def own(*rows: list[Any]) -> OwnSession:
 
 
 async def test_nothing_waits_for_others() -> None:
-    assert await Settle(own([False]), own()).run_once() is None
+    assert await Settle(own([False]), own(), ConductorMetrics().maintenance).run_once() is None
 
 
 @pytest.mark.parametrize(("next_tick", "pause"), [(None, None), (1.5, 1.5), (3600.0, LONGEST_PAUSE)])
