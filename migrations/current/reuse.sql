@@ -188,8 +188,12 @@ begin
   if waits and switchyard.lead(k, leader.action_uuid) then
     verdict := 'led';
     n := 1;
-  elsif waits is null then
-    -- Nobody waits any more.
+    return;
+  end if;
+  perform from switchyard.reuse r
+  where jsonb_hash(r.key) = jsonb_hash(k) and r.key = k and r.role in ('seeks', 'follows') and r.not_before <= now();
+  if not found then
+    -- Nobody waits, or all that did were canceled.
     perform from switchyard.reuse r where r.action_uuid = leader.action_uuid for update skip locked;
     if found and leader.status = 'SUCCESSFUL' then
       update switchyard.reuse r set role = 'result' where r.action_uuid = leader.action_uuid;

@@ -109,7 +109,7 @@ def completed(*asked: tuple[str, str], **environ: str) -> list[list[str]]:
 
 def test_the_shell_completes_commands_and_their_options() -> None:
     offered = {
-        ("switchyard", "switchyard re"): ["retrigger", "resume"],
+        ("switchyard", "switchyard re"): ["retrigger", "resume", "results"],
         ("switchyard", "switchyard list --st"): ["--status"],
         ("conductor", "conductor run --a"): ["--actions"],
         ("caboose", "caboose run --so"): ["--source"],
