@@ -12,7 +12,7 @@
 -- - One decision per key at a time: under its advisory lock, in statements that see what was decided before. A constraint of the
 --   table allows one leader per key whatever happens.
 -- - Whoever waits is found again: a key with waiting rows has one that seeks, or a leader whose end makes the key due. Whoever takes
---   away a leader's row makes its followers seek.
+--   away a leader's row makes its followers seek; an action begins to follow only under that row's lock.
 -- - A follower ends once: under its thread's lock, in the transaction that deletes its row.
 -- - No deadlock: settle_reuse waits for no lock of rows. Others take the thread first, then rows of `reuse` in the order of their ids.
 
@@ -135,8 +135,7 @@ declare
   next uuid := coalesce((switchyard.waiting_for_key(k, 'follows', 100))[1], (switchyard.waiting_for_key(k, 'seeks', 100))[1]);
   held record;
 begin
-  perform from switchyard.reuse r where r.action_uuid = p_before for update skip locked;
-  if next is null or (p_before is not null and not found) then
+  if next is null then
     return false;
   end if;
   select t.action_name, t.next_attempt_after into held from switchyard.thread t
@@ -171,6 +170,13 @@ begin
   end if;
   select r.action_uuid, r.role, t.status, t.run, t.ended_at into leader
   from switchyard.reuse r left join switchyard.thread t using (action_uuid) where r.key = k and r.role in ('leads', 'result');
+  if leader.action_uuid is not null then
+    -- Whoever takes this row away waits, and then sees all that follow it.
+    perform from switchyard.reuse r where r.action_uuid = leader.action_uuid for update skip locked;
+    if not found then
+      return;
+    end if;
+  end if;
   if leader.status < 'SUCCESSFUL' then
     update switchyard.reuse r set role = 'follows' where r.action_uuid = any (switchyard.waiting_for_key(k, 'seeks', 500));
     get diagnostics n = row_count;
@@ -194,13 +200,12 @@ begin
   where jsonb_hash(r.key) = jsonb_hash(k) and r.key = k and r.role in ('seeks', 'follows') and r.not_before <= now();
   if not found then
     -- Nobody waits, or all that did were canceled.
-    perform from switchyard.reuse r where r.action_uuid = leader.action_uuid for update skip locked;
-    if found and leader.status = 'SUCCESSFUL' then
+    if leader.status = 'SUCCESSFUL' then
       update switchyard.reuse r set role = 'result' where r.action_uuid = leader.action_uuid;
-    elsif found then
+    else
       delete from switchyard.reuse r where r.action_uuid = leader.action_uuid;
     end if;
-    verdict := case when found or leader.action_uuid is null then 'settled' else 'busy' end;
+    verdict := 'settled';
   end if;
 end
 $$;

@@ -78,6 +78,30 @@ def test_one_that_waits_is_held_by_another(database: Database) -> None:
     assert reused(database, second) == (first, 1)
 
 
+def test_a_leader_is_forgotten_while_another_begins_to_follow_it(database: Database) -> None:
+    with database.connect() as connection, database.connect(autocommit=False) as settles:
+        announce(connection)
+        first = ask(connection)
+        settle(connection)
+        second = ask(connection)
+        settle(settles)  # it follows, and that is not committed
+        with ThreadPoolExecutor(1) as pool:
+            forgets = pool.submit(
+                connection.execute, "select switchyard.forget_results('ann', 'wrong', workflow => 'ndvi')"
+            )
+            until(
+                lambda: (
+                    forgets.done()
+                    or database.execute("select count(*) from pg_locks where not granted") != [(0,)]
+                )
+            )
+            settles.commit()
+            forgets.result(30)
+        settle(connection)
+    assert computing(database, first, second) == [first, second]
+    assert roles(database) == {second: "leads"}
+
+
 def test_a_submission_that_is_not_committed_delays_nobody(database: Database) -> None:
     with database.connect() as connection, database.connect(autocommit=False) as late:
         announce(connection)
