@@ -4,7 +4,6 @@ Limits on memory and CPU time are set by `switchyard.process.bounded`, which sta
 """
 
 import ctypes
-import os
 import platform
 import resource
 import struct
@@ -28,7 +27,7 @@ _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 
 
 SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom")
-"""What libraries open when they are first used; /proc/self/statm is this process's size."""
+"""What libraries open when they are first used."""
 
 
 def enter(upload: Path, folder: Path) -> None:
@@ -55,7 +54,7 @@ def _program() -> list[Path]:
     files = [getattr(sys.modules.get(name), "__file__", None) for name in names]
     packages = [Path(file).parent for file in files if file]
     libraries = [package.with_name(f"{package.name}.libs") for package in packages]
-    places = [sys.prefix, sys.base_prefix, *SYSTEM, f"/proc/{os.getpid()}/statm"]
+    places = [sys.prefix, sys.base_prefix, *SYSTEM]
     return [*packages, *libraries, *map(Path, places)]
 
 

@@ -17,6 +17,7 @@ import struct
 import sys
 import time
 from pathlib import Path
+from typing import BinaryIO
 
 from switchyard.process.linux import die_with_parent
 
@@ -75,16 +76,22 @@ def _end(pid: int) -> int:
 
 def answer(requests: socket.socket) -> None:
     """In the child: one request after another, until the other end closes."""
-    first = _size()
+    # Opened now: what a call does to its own process may be to forbid opening files.
+    with open("/proc/self/statm", "rb", buffering=0) as statm:  # noqa: PTH123 - Path.open costs more
+        _answer(requests, statm)
+
+
+def _answer(requests: socket.socket, statm: BinaryIO) -> None:
+    first = _size(statm)
     while True:
         length, seconds, memory, longest = REQUEST.unpack(receive(requests, REQUEST.size))
         body = receive(requests, length)
-        _limit_memory(_size() + memory)
+        _limit_memory(_size(statm) + memory)
         signal.setitimer(signal.ITIMER_PROF, seconds)
         kind, reply = _evaluated(body, longest)
         signal.setitimer(signal.ITIMER_PROF, 0)
         _limit_memory(None)
-        leaving = kind == EXCEEDED or _size() > first + GROWTH
+        leaving = kind == EXCEEDED or _size(statm) > first + GROWTH
         requests.sendall(REPLY.pack(len(reply), kind, leaving) + reply)
         if leaving:
             return
@@ -127,10 +134,10 @@ def receive(connection: socket.socket, length: int, deadline: float | None = Non
     return bytes(received)
 
 
-def _size() -> int:
+def _size(statm: BinaryIO) -> int:
     """Bytes of address space, which is what RLIMIT_AS counts."""
-    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - once a call, and a Path costs more
-        return int(file.read().split()[0]) * _PAGE
+    statm.seek(0)
+    return int(statm.read().split()[0]) * _PAGE
 
 
 def main(handle: int, parent: int, modules: list[str]) -> None:
