@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from assessment.arrays import Geometries
+from assessment.arrays import Geometries, offsets
 
 if TYPE_CHECKING:
     from assessment.intake.accept import Accepted
@@ -46,11 +46,18 @@ def write(path: Path, accepted: "Accepted") -> None:
 
 
 def _ragged(polygons: Geometries) -> list[npt.NDArray[Any]]:
-    kind, coords, ends = shapely.to_ragged_array(polygons)
-    if kind == shapely.GeometryType.POLYGON:
-        ends = (*ends, np.arange(len(polygons) + 1))
+    """As shapely.to_ragged_array, which takes twice as long."""
     single = shapely.get_type_id(polygons) == shapely.GeometryType.POLYGON
-    return [coords, *(end.astype("<i8") for end in ends), single]
+    parts, owner = polygons, np.arange(len(polygons))
+    if not single.all():
+        parts, owner = shapely.get_parts(polygons, return_index=True)
+    rings, part = shapely.get_rings(parts, return_index=True)
+    counts = (
+        shapely.get_num_coordinates(rings),
+        np.bincount(part, minlength=len(parts)),
+        np.bincount(owner, minlength=len(polygons)),
+    )
+    return [shapely.get_coordinates(rings), *(offsets(count).astype("<i8") for count in counts), single]
 
 
 def read(path: Path) -> Answer:
