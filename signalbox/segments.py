@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Receive, Scope, Send
 
@@ -17,19 +18,21 @@ class Segment(BaseRoute):
         self.routes: list[Route] = []
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """The first route that takes path and method, else the first that takes the path."""
-        found: tuple[Match, Scope] = Match.NONE, {}
+        """The first route that takes path and method, else those that take the path."""
+        allowed: set[str] = set()
         if scope["type"] == "http" and _within(scope).startswith(self._beginning):
             for route in self.routes:
                 match, more = route.matches(scope)
-                if match is not Match.NONE and found[0] is Match.NONE:
-                    found = match, {**more, "matched": route}
                 if match is Match.FULL:
                     return match, {**more, "matched": route}
-        return found
+                if match is Match.PARTIAL:
+                    allowed |= route.methods or set()
+        return (Match.PARTIAL, {"allowed": allowed}) if allowed else (Match.NONE, {})
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the route that matched answer."""
+        """Let the route that matched answer; 405 with all methods of the path where none takes this one."""
+        if "matched" not in scope:
+            raise HTTPException(405, headers={"Allow": ", ".join(sorted(scope["allowed"]))})
         await scope["matched"].handle(scope, receive, send)
 
 

@@ -110,3 +110,11 @@ async def test_a_login_without_rights_of_its_own_is_enough(
     finally:
         await site.database.close()
         database.execute(f"do $$ begin revoke {roles} from {name}; drop role {name}; end $$")
+
+
+async def test_a_method_that_a_path_does_not_take_is_answered_by_those_that_it_takes(
+    client: httpx.AsyncClient, jobs: Jobs
+) -> None:
+    for path, allowed in (("/jobs", "GET, HEAD"), (f"/jobs/{jobs.submit()}", "DELETE, GET, HEAD")):
+        answer = await client.patch(path)
+        assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
