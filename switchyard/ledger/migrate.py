@@ -2,13 +2,14 @@
 
 The numbered files in `migrations/sql` hold tables, types and indexes; Alembic runs those that are missing.
 The files in `migrations/current` hold functions, views, triggers and grants as this version has them; every
-`upgrade` runs all of them. Both happen in one transaction under one advisory lock: two that migrate at once
-do it once, and a failure leaves nothing half done.
+`upgrade` applies what differs (definitions.py). Both happen in one transaction under one advisory lock: two
+that migrate at once do it once, and a failure leaves nothing half done. Where somebody holds a lock that is
+needed, the transaction gives up at once and is tried again, so that nobody waits behind it.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 
 import psycopg
@@ -22,12 +23,17 @@ from alembic.util import CommandError
 
 import switchyard
 from switchyard.errors import ConfigError
+from switchyard.ledger import definitions
 from switchyard.ledger.connect import connect_sync
 from switchyard.ledger.queries import query
 from switchyard.ledger.rights import Rights, rights
+from switchyard.process.log import get_logger
 
 _PACKAGE = Path(switchyard.__file__).parent
-_LAST = "grants.sql"
+log = get_logger(__name__)
+
+_TRIES = 60
+_PAUSE = 1.0  # seconds
 _STAMP_NEW = """create table public.migration
   (version_num varchar(32) not null, constraint migration_pkc primary key (version_num));
 insert into public.migration values ('{revision}');"""  # as Alembic does it
@@ -46,12 +52,21 @@ def run_sql(name: str) -> None:
 
 
 def upgrade(url: str) -> None:
-    """Run the numbered files that are missing, and all of `migrations/current`."""
-    with _migrating(url) as (connection, config):
-        command.upgrade(config, "head")
-        for file in _definitions():
-            _driver(connection).execute(file.read_bytes())
-        _driver(connection).execute(query("migrate", "apply"), {"definitions": _fingerprint()})
+    """Run the numbered files that are missing, and apply what differs of `migrations/current`."""
+    for tries in range(1, _TRIES + 1):
+        try:
+            with _migrating(url) as (connection, config):
+                command.upgrade(config, "head")
+                definitions.apply(_driver(connection), _current())
+        except psycopg.errors.LockNotAvailable as error:
+            if tries == _TRIES:
+                raise
+            log.warning(
+                "somebody holds what is to be changed: tries again", error=str(error), again_in=_PAUSE
+            )
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 def missing_rights(url: str) -> Rights:
@@ -70,13 +85,13 @@ def script(since: str | None = None) -> str:
         steps = [*revisions.iterate_revisions("head", since or "base")]
     numbered = [folder() / "sql" / f"{Path(step.path).stem}.up.sql" for step in reversed(steps)]
     stamp = _STAMP_NEW if since is None else "update public.migration set version_num = '{revision}';"
-    definitions = f"'{_fingerprint()}'"
+    applied = f"'{definitions.fingerprint(_current())}'"
     parts = [
         "begin;",
         query("migrate", "lock"),
         stamp.format(revision=newest()),
-        *(f"-- {file.name}\n{file.read_text()}" for file in [*numbered, *_definitions()]),
-        query("migrate", "apply").replace("%(definitions)s", definitions),
+        *(f"-- {file.name}\n{file.read_text()}" for file in [*numbered, *definitions.files(_current())]),
+        query("migrate", "apply").replace("%(definitions)s", applied),
         "commit;",
     ]
     return "".join(f"{part.strip().removesuffix(';')};\n\n" for part in parts)
@@ -106,17 +121,12 @@ def pending(url: str) -> list[str]:
         at = _revision(connection)
         steps = [Path(step.path).stem for step in script.iterate_revisions("head", at or "base")]
         applied = _driver(connection).execute(query("migrate", "applied")).fetchone() if at else None
-    differs = applied is None or applied[0] != _fingerprint()
+    differs = applied is None or applied[0] != definitions.fingerprint(_current())
     return [*reversed(steps), *(["current"] if differs else [])]
 
 
-def _definitions() -> list[Path]:
-    """The files of `migrations/current` in the order of their names; grants need everything to be there."""
-    return sorted((folder() / "current").glob("*.sql"), key=lambda file: (file.name == _LAST, file.name))
-
-
-def _fingerprint() -> str:
-    return sha256(b"".join(file.read_bytes() for file in _definitions())).hexdigest()
+def _current() -> Path:
+    return folder() / "current"
 
 
 def _revision(connection: sqlalchemy.Connection) -> str | None:
@@ -135,6 +145,7 @@ def _driver(connection: sqlalchemy.Connection) -> psycopg.Connection:
 def _migrating(url: str) -> Iterator[tuple[sqlalchemy.Connection, Config]]:
     with _known(), _connected(url) as connection, connection.begin():
         _driver(connection).execute(query("migrate", "lock"))
+        _driver(connection).execute(query("migrate", "patience"))
         config = Config(attributes={"connection": connection})
         config.set_main_option("script_location", str(folder()).replace("%", "%%"))
         yield connection, config

@@ -1,6 +1,19 @@
 -- lock: one migration at a time; a second one waits and then finds nothing to do
 select pg_advisory_xact_lock(1937204080, 1);
 
+-- patience: wait for no lock for long; what waits for a table or a view shuts out everybody who comes after
+set local lock_timeout = '100ms';
+
+-- view_exists: a row where there is a view of that name
+select true from pg_class where oid = to_regclass(%(view)s) and relkind = 'v';
+
+-- view_differs: whether the view is another one than the candidate
+select (pg_get_viewdef(v.oid), v.reloptions) is distinct from (pg_get_viewdef(c.oid), c.reloptions)
+from pg_class v, pg_class c where v.oid = to_regclass(%(view)s) and c.oid = 'switchyard.migrate_candidate'::regclass;
+
+-- drop_candidate: it was only compared
+drop view switchyard.migrate_candidate;
+
 -- applied: which functions, views and grants the database has
 select definitions from switchyard.applied;
 
