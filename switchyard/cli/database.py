@@ -15,7 +15,7 @@ from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.json import set_json_loads
 
 from switchyard.config.connection import Connection as Settings
-from switchyard.config.connection import find, not_found, read_connection
+from switchyard.config.connection import connection_of_environment, find, not_found, read_connection
 from switchyard.config.problems import InvalidConfig
 from switchyard.errors import BadInput, ConfigError, DatabaseUnavailable
 from switchyard.extras import missing_extra
@@ -31,8 +31,11 @@ _NO_FILE = Settings()
 
 
 def configured(path: Path | None) -> Settings:
-    """The database and the store; without a file, the defaults, which leave the database to PG* variables."""
-    return read_connection(path) if _is_there(path) else _NO_FILE
+    """The database and the store; without a file what the environment says, PG* variables in the end."""
+    if _is_there(path):
+        return read_connection(path)
+    found = connection_of_environment()
+    return _NO_FILE if found == _NO_FILE else found
 
 
 def whole_config(path: Path | None) -> "Config":

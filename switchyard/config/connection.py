@@ -38,7 +38,15 @@ def read_connection(path: Path | str | None, environ: Mapping[str, str] | None =
     """That part of the file, with what the environment sets; InvalidConfig where it is wrong."""
     surroundings = os.environ if environ is None else environ
     file = find(path, surroundings)
-    document = Document("the environment") if file is None else read_document(file)
+    return _settings(Document("the environment") if file is None else read_document(file), surroundings)
+
+
+def connection_of_environment(environ: Mapping[str, str] | None = None) -> Connection:
+    """What the environment says where there is no file: all defaults where it says nothing."""
+    return _settings(Document("the environment"), os.environ if environ is None else environ)
+
+
+def _settings(document: Document, surroundings: Mapping[str, str]) -> Connection:
     sections = Connection.model_fields
     if not isinstance(document.data, dict):
         document.data = {}

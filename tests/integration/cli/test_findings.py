@@ -81,6 +81,19 @@ def test_newuser_22_a_wrong_folder_is_named(
     assert "PG* variables name the database: cannot connect" in error
 
 
+def test_the_environment_alone_names_the_database(
+    switchyard: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uuid = switchyard.submitted()
+    monkeypatch.delenv("SWITCHYARD_CONFIG")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    monkeypatch.setenv("PGHOST", str(tmp_path))
+    monkeypatch.setenv("SWITCHYARD_DATABASE__URL", switchyard.database.url)
+    assert [row["action_uuid"] for row in switchyard.json("list")] == [uuid]
+    assert switchyard.json("migrate", "--check")["steps"] == []
+
+
 def test_newuser_27_show_prints_parameters_that_submit_takes(switchyard: Command) -> None:
     given = '{"a": null, "b": [true, "ü"]}'
     uuid = switchyard.submitted("noop", "-p", given)
