@@ -121,9 +121,9 @@ def behind(url: str, worker: Worker) -> dict[str, float]:
         [(uuid,)] = other.execute(
             "select switchyard.submit('noop', start_after => now() + interval '0.5 s')"
         ).fetchall()
-        worker.wanted.add(uuid)
         due = time.perf_counter() + 0.5
-        worker.work_for(1)
+        worker.work_for(0.5)
+        _until_seen(worker, uuid)
         found["due backoff"] = (worker.seen[uuid] - due) * 1000
         [(uuid,)] = other.execute("select switchyard.submit('noop', priority => 1)").fetchall()
         found["higher priority"] = _until_seen(worker, uuid)
