@@ -13,7 +13,7 @@ from switchyard.backends.stepfunctions.source import CirrusSource
 from switchyard.errors import Transient
 from switchyard.places import Places
 from switchyard.sources import Observation
-from tests.integration.caboose.heard import Heard
+from tests.integration.caboose.observing import Observing
 from tests.parts.aws import AwsPart
 from tests.parts.database import Database
 
@@ -29,7 +29,7 @@ class StepFunctions:
         self.moto, self.database, self.folder = moto, database, folder
         self.queue = moto.queue()
         self.machines = {name: self._machine(state) for name, state in self._states().items()}
-        self.heard = self._heard(queue=self.queue)
+        self.observing = self._heard(queue=self.queue)
 
     @staticmethod
     def _states() -> dict[str, dict[str, Any]]:
@@ -43,14 +43,14 @@ class StepFunctions:
         )
         return created["stateMachineArn"]
 
-    def _heard(self, **action: Any) -> Heard:
+    def _heard(self, **action: Any) -> Observing:
         run = {"type": "cirrus", "endpoint": self.moto.url, "region": "eu-west-2", "wait": "1s", **action}
         flows = {
             name: {"action": "run", "template": arn, "callbacks": [{"name": "done", "action": "hook"}]}
             for name, arn in self.machines.items()
         }
         config = {"actions": {"run": run, "hook": {"type": "noop"}}, "workflows": flows}
-        return Heard(self.database, self.folder, config, grace=0.0, silent=0.0)
+        return Observing(self.database, self.folder, config, grace=0.0, silent=0.0)
 
     def started(self, workflow: str) -> UUID:
         (row,) = self.database.execute("select switchyard.submit('run', '{}', workflow => %s)", workflow)
@@ -101,16 +101,16 @@ async def steps(
     for name, value in moto.environ.items():
         monkeypatch.setenv(name, value)
     steps = StepFunctions(moto, database, tmp_path)
-    await steps.heard.source.start()
+    await steps.observing.source.start()
     yield steps
-    await steps.heard.close()
+    await steps.observing.close()
 
 
 async def test_a_success_brings_its_output_and_its_callbacks(steps: StepFunctions) -> None:
     uuid = steps.started("good")
     steps.tell("good", uuid)
-    await steps.heard.until(lambda: steps.thread(uuid)[0] == "SUCCESSFUL")
-    archived = json.loads(steps.heard.store.get(Places(uuid, 1).workflow))
+    await steps.observing.until(lambda: steps.thread(uuid)[0] == "SUCCESSFUL")
+    archived = json.loads(steps.observing.store.get(Places(uuid, 1).workflow))
     assert archived["status"] == "SUCCEEDED"
     ((parameters,),) = steps.database.execute(
         "select parameters from switchyard.action where callback = 'done'"
@@ -121,16 +121,16 @@ async def test_a_success_brings_its_output_and_its_callbacks(steps: StepFunction
 async def test_a_failure_brings_its_error_and_cause(steps: StepFunctions) -> None:
     uuid = steps.started("bad")
     steps.tell("bad", uuid)
-    await steps.heard.until(lambda: steps.thread(uuid)[0] == "FAILED")
+    await steps.observing.until(lambda: steps.thread(uuid)[0] == "FAILED")
     assert steps.thread(uuid)[1] == "NoSites: there are no sites"
 
 
 async def test_a_silent_execution_is_described(steps: StepFunctions) -> None:
     uuid = steps.started("good")
-    await steps.heard.until(lambda: steps.described("good", uuid) == "SUCCEEDED")
-    await steps.heard.until_ready()
-    await steps.heard.reconcile.run_once()
-    await steps.heard.until(lambda: steps.thread(uuid)[0] == "SUCCESSFUL")
+    await steps.observing.until(lambda: steps.described("good", uuid) == "SUCCEEDED")
+    await steps.observing.until_ready()
+    await steps.observing.reconcile.run_once()
+    await steps.observing.until(lambda: steps.thread(uuid)[0] == "SUCCESSFUL")
 
 
 async def test_an_execution_that_is_not_there_vanished(steps: StepFunctions) -> None:
@@ -139,27 +139,27 @@ async def test_an_execution_that_is_not_there_vanished(steps: StepFunctions) -> 
     steps.database.execute(
         "insert into switchyard.event (action_uuid, status, run, attempt) values (%s, 'QUEUED', 1, 1)", uuid
     )
-    await steps.heard.until_ready()
-    await steps.heard.reconcile.run_once()
-    await steps.heard.until(lambda: steps.thread(uuid)[0] == "FAILED")
+    await steps.observing.until_ready()
+    await steps.observing.reconcile.run_once()
+    await steps.observing.until(lambda: steps.thread(uuid)[0] == "FAILED")
     assert "vanished" in steps.thread(uuid)[1]
 
 
 async def test_a_cancel_stops_the_execution(steps: StepFunctions) -> None:
     uuid = steps.started("slow")
-    await steps.heard.until(lambda: steps.thread(uuid)[0] == "RUNNING")
+    await steps.observing.until(lambda: steps.thread(uuid)[0] == "RUNNING")
     steps.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
-    await steps.heard.due.run_once()
+    await steps.observing.due.run_once()
     assert steps.described("slow", uuid) == "ABORTED"
     steps.tell("slow", uuid)
-    await steps.heard.until(steps.all_acknowledged)
+    await steps.observing.until(steps.all_acknowledged)
     assert steps.thread(uuid)[0] == "CANCELED"
 
 
 async def test_a_message_that_names_no_execution_goes_to_the_inbox(steps: StepFunctions) -> None:
     steps.moto.sqs().send_message(QueueUrl=steps.queue, MessageBody="no event")
     inbox = "select subject, error from switchyard.inbox where kind = 'message'"
-    await steps.heard.until(lambda: bool(steps.database.execute(inbox)))
+    await steps.observing.until(lambda: bool(steps.database.execute(inbox)))
     [(subject, error)] = steps.database.execute(inbox)
     assert subject == steps.queue
     assert f"a message on {steps.queue} could not be used" in error
@@ -168,7 +168,7 @@ async def test_a_message_that_names_no_execution_goes_to_the_inbox(steps: StepFu
 async def test_a_message_of_one_that_runs_still_is_acknowledged(steps: StepFunctions) -> None:
     uuid = steps.started("slow")
     steps.tell("slow", uuid)
-    await steps.heard.until(steps.all_acknowledged)
+    await steps.observing.until(steps.all_acknowledged)
     assert steps.thread(uuid)[0] == "RUNNING"
     steps.moto.sfn().stop_execution(executionArn=steps.arn("slow", uuid))
 
@@ -210,34 +210,34 @@ async def test_an_execution_that_is_not_a_longer_awaited_is_stopped_when_it_turn
         "insert into switchyard.event (action_uuid, status, run, attempt) values (%s, 'FAILED', 1, 1)", uuid
     )
     steps.database.execute("select switchyard.callbacks_made(%s, 1)", uuid)
-    await steps.heard.until(lambda: steps.described("slow", uuid) == "ABORTED")
+    await steps.observing.until(lambda: steps.described("slow", uuid) == "ABORTED")
 
 
 async def test_hole_12_a_state_machine_that_cannot_be_listed_stops_no_other(steps: StepFunctions) -> None:
     """It sorts before the others, is reported once, and the ends of the others are seen."""
     steps.machines["gone"] = "arn:aws:states:eu-west-2:123456789012:stateMachine:a-gone"
-    heard = steps._heard(queue=steps.queue)
-    await heard.source.start()
+    observing = steps._heard(queue=steps.queue)
+    await observing.source.start()
     uuid = steps.started("good")
     steps.tell("good", uuid)
-    await heard.until(lambda: steps.thread(uuid)[0] == "SUCCESSFUL")
+    await observing.until(lambda: steps.thread(uuid)[0] == "SUCCESSFUL")
     inbox = "select error from switchyard.inbox where position('cirrus' in subject) = 1"
-    await heard.until(lambda: bool(steps.database.execute(inbox)))
+    await observing.until(lambda: bool(steps.database.execute(inbox)))
     [(error,)] = steps.database.execute(inbox)
     assert "stateMachine:a-gone cannot be processed and is set aside: ConfigError" in error
-    assert await heard.source.ready()
+    assert await observing.source.ready()
     waiting = steps.started("slow")
-    found = await heard.source.look(waiting, 1)
+    found = await observing.source.look(waiting, 1)
     assert found is not None, "looked for at every state machine"
     steps.moto.sfn().stop_execution(executionArn=steps.arn("slow", waiting))
-    await heard.close()
+    await observing.close()
 
 
 async def test_hole_22_a_message_about_an_execution_that_may_not_be_described_stops_no_other(
     steps: StepFunctions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is left for later, and goes to the inbox once it came too often."""
-    source = steps.heard.source
+    source = steps.observing.source
     assert isinstance(source, CirrusSource)
     foreign = uuid4()
     whole = source._client.describe_execution  # type: ignore[union-attr]
@@ -251,11 +251,11 @@ async def test_hole_22_a_message_about_an_execution_that_may_not_be_described_st
     steps.tell("good", foreign)
     uuid = steps.started("good")
     steps.tell("good", uuid)
-    await steps.heard.until(lambda: steps.thread(uuid)[0] == "SUCCESSFUL")
+    await steps.observing.until(lambda: steps.thread(uuid)[0] == "SUCCESSFUL")
     inbox = "select error from switchyard.inbox where kind = 'message'"
     assert steps.database.execute(inbox) == []
     monkeypatch.setattr("switchyard.backends.stepfunctions.source.GIVE_UP_AFTER", 0)
     steps.tell("good", foreign)
-    await steps.heard.until(lambda: bool(steps.database.execute(inbox)))
+    await steps.observing.until(lambda: bool(steps.database.execute(inbox)))
     [(error,)] = steps.database.execute(inbox)
     assert "delivered 1 times: cannot describe an execution: no (AccessDeniedException)" in error

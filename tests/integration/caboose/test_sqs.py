@@ -11,7 +11,7 @@ import pytest
 from switchyard.backends.queue_reader import QueueReader
 from switchyard.errors import ConfigError, SwitchyardError, Transient
 from switchyard.places import Places
-from tests.integration.caboose.heard import Heard
+from tests.integration.caboose.observing import Observing
 from tests.parts.aws import REGION, AwsPart
 from tests.parts.database import Database
 
@@ -19,8 +19,8 @@ from tests.parts.database import Database
 class Workers:
     """The other side of the queue, and the ledger to look at."""
 
-    def __init__(self, part: AwsPart, queue: str, database: Database, heard: Heard) -> None:
-        self.part, self.queue, self.database, self.heard = part, queue, database, heard
+    def __init__(self, part: AwsPart, queue: str, database: Database, observing: Observing) -> None:
+        self.part, self.queue, self.database, self.observing = part, queue, database, observing
 
     def queued(self) -> UUID:
         (row,) = self.database.execute("select switchyard.submit('run', '{}', workflow => 'flow')")
@@ -86,26 +86,26 @@ async def workers(
         },
         "workflows": {"flow": {"action": "run", "callbacks": [{"name": "done", "action": "hook"}]}},
     }
-    heard = Heard(database, tmp_path, config)
-    await heard.source.start()
-    yield Workers(elasticmq, queue, database, heard)
-    await heard.close()
+    observing = Observing(database, tmp_path, config)
+    await observing.source.start()
+    yield Workers(elasticmq, queue, database, observing)
+    await observing.close()
 
 
 async def test_a_job_from_running_over_progress_to_its_end(workers: Workers) -> None:
     uuid = workers.queued()
     workers.say(uuid, "RUNNING")
-    await workers.heard.until(lambda: workers.status(uuid) == "RUNNING")
+    await workers.observing.until(lambda: workers.status(uuid) == "RUNNING")
     workers.say(uuid, "INFO", progress=0.4, step="intersect", seq=1)
     workers.say(uuid, "BACKOFF", error="the store is away")
-    await workers.heard.until(lambda: len(workers.events(uuid)) == 4)
+    await workers.observing.until(lambda: len(workers.events(uuid)) == 4)
     assert workers.status(uuid) == "RUNNING", "the queue delivers again: nothing for conductor to do"
-    workers.heard.store.put(Places(uuid, 1).output, b'{"summary": {"n": 3}}')
+    workers.observing.store.put(Places(uuid, 1).output, b'{"summary": {"n": 3}}')
     workers.say(uuid, "SUCCESSFUL", seq=3)
-    await workers.heard.until(lambda: workers.status(uuid) == "SUCCESSFUL" and workers.left() == 0)
+    await workers.observing.until(lambda: workers.status(uuid) == "SUCCESSFUL" and workers.left() == 0)
     progress = [detail for status, detail in workers.events(uuid) if status == "INFO"]
     assert any(detail.get("progress") == 0.4 and detail["step"] == "intersect" for detail in progress)
-    assert b'"SUCCESSFUL"' in workers.heard.store.get(Places(uuid, 1).workflow)
+    assert b'"SUCCESSFUL"' in workers.observing.store.get(Places(uuid, 1).workflow)
     ((parameters,),) = workers.database.execute(
         "select parameters from switchyard.action where callback = 'done'"
     )
@@ -115,9 +115,9 @@ async def test_a_job_from_running_over_progress_to_its_end(workers: Workers) -> 
 async def test_progress_comes_as_running_and_is_noted(workers: Workers) -> None:
     uuid = workers.queued()
     workers.say(uuid, "RUNNING", progress=0.0, step="started", seq=1)
-    await workers.heard.until(lambda: workers.status(uuid) == "RUNNING" and workers.left() == 0)
+    await workers.observing.until(lambda: workers.status(uuid) == "RUNNING" and workers.left() == 0)
     workers.say(uuid, "RUNNING", progress=0.6, step="intersect", seq=2)
-    await workers.heard.until(lambda: workers.left() == 0)
+    await workers.observing.until(lambda: workers.left() == 0)
     statuses = [(status, detail.get("progress")) for status, detail in workers.events(uuid)[1:]]
     assert statuses == [("RUNNING", 0.0), ("INFO", 0.6)]
 
@@ -147,11 +147,11 @@ async def test_mission_a_front_ends_own_job_ends_in_one_notification(workers: Wo
         workers, "m-1", running, running, {"status": "SUCCESSFUL", "output": "messages/m-1/output.json"}
     )
     of_a_front_end(workers, "m-2", {"status": "BACKOFF", "error": "the store is away"})
-    await workers.heard.until(lambda: workers.left() == 0)
+    await workers.observing.until(lambda: workers.left() == 0)
     assert notified(workers) == [("m-1", "SUCCESSFUL", None, "front m-1")]
     failed: dict[str, Any] = {"status": "FAILED", "fatal": True}
     of_a_front_end(workers, "m-2", {**failed, "error": "no sites"}, {**failed, "error": "no sites at all"})
-    await workers.heard.until(lambda: workers.left() == 0)
+    await workers.observing.until(lambda: workers.left() == 0)
     assert len(notified(workers)) == 2
     assert notified(workers)[1][:2] == ("m-2", "FAILED")
     assert workers.inbox() == []
@@ -162,7 +162,7 @@ async def test_without_an_action_to_notify_only_a_front_ends_failure_is_in_the_i
 ) -> None:
     of_a_front_end(workers, "m-1", {"status": "RUNNING"}, {"status": "SUCCESSFUL"})
     of_a_front_end(workers, "m-2", *[{"status": "FAILED", "error": "no sites", "fatal": True}] * 2)
-    await workers.heard.until(lambda: workers.left() == 0)
+    await workers.observing.until(lambda: workers.left() == 0)
     ((reason, detail),) = workers.inbox()
     assert "a job of a front end failed: no sites" in reason
     assert detail["correlation_id"] == "front m-2"
@@ -173,7 +173,7 @@ async def test_the_same_end_reported_twice_counts_once_and_leaves_no_message(wor
     uuid = workers.queued()
     for _ in range(3):
         workers.say(uuid, "FAILED", error="no sites", fatal=True)
-    await workers.heard.until(lambda: workers.status(uuid) == "FAILED" and workers.left() == 0)
+    await workers.observing.until(lambda: workers.status(uuid) == "FAILED" and workers.left() == 0)
     assert [status for status, _ in workers.events(uuid)] == ["QUEUED", "FAILED"]
 
 
@@ -189,7 +189,7 @@ async def test_the_same_end_reported_twice_counts_once_and_leaves_no_message(wor
 )
 async def test_a_poison_message_ends_in_the_inbox_with_its_text(workers: Workers, body: str) -> None:
     workers.send(body)
-    await workers.heard.until(lambda: workers.left() == 0 and bool(workers.inbox()))
+    await workers.observing.until(lambda: workers.left() == 0 and bool(workers.inbox()))
     ((reason, detail),) = workers.inbox()
     assert "could not be used" in reason
     assert detail["text"] == body
@@ -215,7 +215,7 @@ async def test_an_end_that_the_ledger_refuses_again_and_again_ends_in_the_inbox(
     )
     workers.say(uuid, "SUCCESSFUL")
     deliver(workers, 2)
-    await workers.heard.until(lambda: workers.left() == 0 and bool(workers.inbox()))
+    await workers.observing.until(lambda: workers.left() == 0 and bool(workers.inbox()))
     ((reason, detail),) = workers.inbox()
     assert "delivered 3 times" in reason
     assert str(uuid) in detail["text"]
@@ -231,7 +231,7 @@ async def test_progress_that_the_ledger_refuses_again_and_again_ends_in_the_inbo
     )
     workers.say(uuid, "INFO", progress=0.5)
     deliver(workers, 2)
-    await workers.heard.until(lambda: workers.left() == 0 and bool(workers.inbox()))
+    await workers.observing.until(lambda: workers.left() == 0 and bool(workers.inbox()))
     assert [status for status, _ in workers.events(uuid)] == ["QUEUED"]
 
 
@@ -239,7 +239,7 @@ async def test_progress_that_came_often_because_caboose_died_is_recorded(workers
     uuid = workers.queued()
     workers.say(uuid, "INFO", progress=0.5)
     deliver(workers, 2)
-    await workers.heard.until(lambda: workers.left() == 0)
+    await workers.observing.until(lambda: workers.left() == 0)
     assert [status for status, _ in workers.events(uuid)] == ["QUEUED", "INFO"]
     assert workers.inbox() == []
 
@@ -248,13 +248,13 @@ async def test_an_end_that_came_often_because_caboose_died_is_recorded(workers: 
     uuid = workers.queued()
     workers.say(uuid, "SUCCESSFUL")
     deliver(workers, 5)
-    await workers.heard.until(lambda: workers.status(uuid) == "SUCCESSFUL" and workers.left() == 0)
+    await workers.observing.until(lambda: workers.status(uuid) == "SUCCESSFUL" and workers.left() == 0)
     assert workers.inbox() == []
 
 
 async def test_the_end_of_an_action_that_is_gone_is_acknowledged(workers: Workers) -> None:
     workers.say(UUID("01890163-8694-739b-aea5-966c26f8ad91"), "SUCCESSFUL")
-    await workers.heard.until(lambda: workers.left() == 0)
+    await workers.observing.until(lambda: workers.left() == 0)
     assert workers.inbox() == []
 
 
@@ -262,24 +262,24 @@ async def test_workers_rows_follow_their_beats(workers: Workers) -> None:
     name = str(uuid4())
     beat = {"worker": name, "kind": "assessment", "done": 0, "failed": 0, "rate": 0.0}
     workers.send(json.dumps({**beat, "event": "started"}))
-    await workers.heard.until(lambda: workers.left() == 0)
+    await workers.observing.until(lambda: workers.left() == 0)
     workers.send(json.dumps({**beat, "event": "beat", "done": 5, "failed": 1, "rate": 0.5}))
     workers.send(json.dumps({"worker": "not-a-uuid", "event": "beat"}))
-    await workers.heard.until(lambda: workers.left() == 0)
+    await workers.observing.until(lambda: workers.left() == 0)
     rows = workers.database.execute(
         "select kind, state, done, failed, rate from switchyard.fleet order by done"
     )
     assert rows == [("assessment", "running", 0, 0, 0.0), ("assessment", "running", 5, 1, 0.5)]
     workers.send(json.dumps({**beat, "event": "ended", "done": 6, "failed": 1}))
     ended = "select done from switchyard.fleet where state = 'ended'"
-    await workers.heard.until(lambda: workers.database.execute(ended) == [(6,)])
+    await workers.observing.until(lambda: workers.database.execute(ended) == [(6,)])
 
 
 async def test_a_cancel_is_an_object_that_the_worker_reads(workers: Workers) -> None:
     uuid = workers.queued()
     workers.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
-    await workers.heard.due.run_once()
-    assert b"CANCELED" in workers.heard.store.get(Places(uuid, 1).cancel)
+    await workers.observing.due.run_once()
+    assert b"CANCELED" in workers.observing.store.get(Places(uuid, 1).cancel)
     assert workers.database.execute("select count(*) from switchyard.action where callback = 'done'") == [
         (1,)
     ]
@@ -289,9 +289,9 @@ async def test_a_status_queue_that_is_not_there_is_a_configuration_error(
     workers: Workers, database: Database, tmp_path: Path
 ) -> None:
     config = {"actions": {"run": {"type": "sqs", "queue": "jobs", "status_queue": "no-such-queue"}}}
-    heard = Heard(database, tmp_path, config)
+    observing = Observing(database, tmp_path, config)
     with pytest.raises(ConfigError, match="no-such-queue"):
-        await heard.source.start()
+        await observing.source.start()
 
 
 async def test_a_queue_that_goes_away_is_asked_for_again_and_its_receipts_are_reported(
@@ -306,6 +306,6 @@ async def test_a_queue_that_goes_away_is_asked_for_again_and_its_receipts_are_re
         await gone.receive(0)
     with pytest.raises(SwitchyardError, match="cannot acknowledge a message of"):
         await gone.acknowledge("receipt")
-    source = workers.heard.source
+    source = workers.observing.source
     assert source.answers_for(uuid4(), {})
     assert (source.present(uuid4(), 1), await source.look(uuid4(), 1)) == (None, None)

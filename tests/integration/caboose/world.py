@@ -2,31 +2,23 @@
 
 import asyncio
 import json
-import random
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from caboose.complete.completer import Completer
-from caboose.complete.services import Services
-from caboose.leader import Leader
-from caboose.metrics import CabooseMetrics
-from caboose.observe.intake import Intake
 from caboose.queries import Queries
-from caboose.scope import Scope
-from caboose.sweeps.due_callbacks import DueCallbacks
 from caboose.sweeps.timeouts import Timeouts
 from switchyard.backends.local.model import LocalAction
 from switchyard.backends.local.source import LocalSource
 from switchyard.backends.local.spool import folder, record
 from switchyard.config.config import Config
-from switchyard.execution import WHOLE, name_of
+from switchyard.execution import name_of
 from switchyard.places import Places
-from switchyard.sources import Seen, ServedSource, Source
+from switchyard.sources import Seen
 from switchyard.store import Store, open_store
 from tests.deployment.ledger import Ledger
+from tests.integration.caboose.core import Core
 from tests.parts.database import Database
 
 ACTIONS: dict[str, Any] = {
@@ -36,27 +28,22 @@ ACTIONS: dict[str, Any] = {
 }
 
 
-@dataclass
-class World:
+class World(Core[LocalSource]):
     """One caboose's core, and hands to move what surrounds it."""
 
-    database: Database
-    config: Config
-    store: Store
-    spool: Path
-    source: LocalSource
-    intake: Intake
-    queries: Queries
-    completer: Completer
-    due: DueCallbacks
-    timeouts: Timeouts
-    services: Services
-    leader: Leader
-
-    @property
-    def ledger(self) -> Ledger:
-        """What became of it."""
-        return Ledger(self.database)
+    def __init__(
+        self,
+        database: Database,
+        config: Config,
+        store: Store,
+        source: LocalSource,
+        spool: Path,
+        queries: Queries,
+        leader: str | None,
+    ) -> None:
+        super().__init__(config, store, source, queries, leader=leader)
+        self.database, self.spool, self.ledger = database, spool, Ledger(database)
+        self.timeouts = Timeouts(queries, self.scope, self.services, lambda: None)
 
     def submit(
         self, workflow: str = "flow", parameters: Mapping[str, Any] | None = None, **more: Any
@@ -146,29 +133,4 @@ async def build(
     await source.start()
     kept = store or open_store((tmp_path / "store").as_uri())
     queries = Queries(database_url or database.url, "caboose test")
-    return _wired(database, made, kept, spool, source, queries=queries, leader_name=leader_name)
-
-
-def _wired(
-    database: Database,
-    config: Config,
-    store: Store,
-    spool: Path,
-    source: LocalSource,
-    *,
-    queries: Queries,
-    leader_name: str | None,
-) -> World:
-    services = Services.of(config, store, random.Random(1), CabooseMetrics())
-    leader = Leader(queries, leader_name)
-    intake = Intake(source, leader, 1000)
-    sources: dict[str, Source] = {"run": source}
-    scope = Scope.of(config, sources, WHOLE)
-    return World(
-        *(database, config, store, spool, source, intake, queries),
-        completer=Completer(ServedSource(source, ("run",)), intake, leader, queries, services),
-        due=DueCallbacks(queries, scope, services),
-        timeouts=Timeouts(queries, scope, services, lambda: None),
-        services=services,
-        leader=leader,
-    )
+    return World(database, made, kept, source, spool, queries, leader_name)
