@@ -122,6 +122,7 @@ def behind(url: str, worker: Worker) -> dict[str, float]:
             "select switchyard.submit('noop', start_after => now() + interval '0.5 s')"
         ).fetchall()
         due = time.perf_counter() + 0.5
+        worker.wanted.add(uuid)
         worker.work_for(0.5)
         _until_seen(worker, uuid)
         found["due backoff"] = (worker.seen[uuid] - due) * 1000
