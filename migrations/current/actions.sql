@@ -52,8 +52,13 @@ begin
   end if;
   if routed then
     -- A workflow under another name would not run, and end with its callbacks all the same.
-    select bool_or(r.action_name <> f.action_name), array_agg(distinct r.workflow) filter (where r.reuse is not null) into misrouted, reusing
-    from fresh f join switchyard.route r using (workflow);
+    if rows = 1 then
+      select r.action_name <> f.action_name, case when r.reuse is not null then array[r.workflow] end into misrouted, reusing
+      from fresh f join switchyard.route r using (workflow);
+    else
+      select bool_or(r.action_name <> f.action_name), array_agg(distinct r.workflow) filter (where r.reuse is not null) into misrouted, reusing
+      from fresh f join switchyard.route r using (workflow);
+    end if;
     if misrouted then
       select f.workflow, f.action_name, r.action_name as runs_it into wrong
       from fresh f join switchyard.route r using (workflow) where r.action_name <> f.action_name limit 1;
