@@ -32,6 +32,8 @@ EXTRAS = {
     "shapely": "assessment",
     "waitress": "assessment",
     "httpx": "client",
+    "pystac": "stac",
+    "pystac_client": "stac",
     "httptools": "signalbox",
     "jwt": "signalbox",
     "psycopg_pool": "signalbox",

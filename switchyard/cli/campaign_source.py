@@ -1,5 +1,7 @@
 """Where a campaign's items come from: the options, and the source that they name."""
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,10 +24,54 @@ FromSql = Annotated[
 ]
 
 
-def source_of(connection: Any, from_file: Path | None, from_sql: str | None) -> Source:
+FromStac = Annotated[
+    str | None, typer.Option(metavar="URL", help="A STAC API: every item that --search finds, as `item`.")
+]
+Search = Annotated[
+    str | None,
+    typer.Option(metavar="JSON", help="What to search for: collections, bbox, datetime, query, filter, …"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What the options name."""
+
+    file: Path | None
+    query: str | None
+    catalogue: str | None
+    search: str | None
+
+
+def source_of(connection: Any, named: Named) -> Source:
     """The one source that was named."""
-    if from_file is not None and from_sql is None:
-        return LinesSource(from_file)
-    if from_sql is not None and from_file is None:
-        return QuerySource(connection, from_sql)
-    raise BadInput("one of --from-file and --from-sql is needed")
+    given = [each for each in (named.file, named.query, named.catalogue) if each is not None]
+    if len(given) != 1:
+        raise BadInput("one of --from-file, --from-sql and --from-stac is needed")
+    if named.search is not None and named.catalogue is None:
+        raise BadInput("--search is for --from-stac")
+    if named.file is not None:
+        return LinesSource(named.file)
+    if named.query is not None:
+        return QuerySource(connection, named.query)
+    return _catalogue(str(named.catalogue), named.search)
+
+
+def _catalogue(url: str, search: str | None) -> Source:
+    if search is None:
+        raise BadInput('--search is needed: which items, like {"collections": ["sentinel-2-l2a"]}')
+    words = json_of("--search", search)
+    if not isinstance(words, dict):
+        raise BadInput("--search: must be a JSON object")
+    # Half a second, and the libraries of the extra `stac`.
+    from switchyard.campaigns.catalogue import SearchSource  # noqa: PLC0415
+
+    return SearchSource(url, words)
+
+
+def json_of(option: str, text: str) -> Any:
+    """The value of an option that takes JSON, or @FILE."""
+    try:
+        return json.loads(Path(text[1:]).read_text() if text.startswith("@") else text)
+    except (ValueError, RecursionError, OSError) as error:
+        raise BadInput(f"{option}: is not valid JSON: {error}") from error

@@ -1,7 +1,5 @@
 """`switchyard campaign start`: starts a campaign and reads its source into the database."""
 
-import json
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +7,7 @@ from psycopg.types.json import Jsonb
 
 from switchyard.campaigns.feed import feed
 from switchyard.cli.campaign_screen import described
-from switchyard.cli.campaign_source import FromFile, FromSql, source_of
+from switchyard.cli.campaign_source import FromFile, FromSql, FromStac, Named, Search, json_of, source_of
 from switchyard.cli.complete import action_names, workflows
 from switchyard.cli.database import configured, connected
 from switchyard.cli.options import AsJson, ConfigFile
@@ -42,6 +40,8 @@ def start(
     action: Action = None,
     from_file: FromFile = None,
     from_sql: FromSql = None,
+    from_stac: FromStac = None,
+    search: Search = None,
     in_flight: InFlight = 100,
     lane: Lane = None,
     priority: Priority = 200,
@@ -59,11 +59,11 @@ def start(
     """
     values = {
         "name": name, "in_flight": in_flight, "action_name": action, "workflow": workflow, "lane": lane,
-        "parameters": Jsonb(_json("--parameters", parameters)), "priority": priority, "policy": policy,
-        "callbacks": None if callbacks is None else Jsonb(_json("--callbacks", callbacks)),
+        "parameters": Jsonb(json_of("--parameters", parameters)), "priority": priority, "policy": policy,
+        "callbacks": None if callbacks is None else Jsonb(json_of("--callbacks", callbacks)),
     }  # fmt: skip
     with connected(configured(config)) as connection:
-        source = source_of(connection, from_file, from_sql)
+        source = source_of(connection, Named(from_file, from_sql, from_stac, search))
         values["source"] = Jsonb(source.description())
         [found] = connection.execute(query("campaigns", "start"), values).fetchall()
         for row in feed(connection, found["action_uuid"], source):
@@ -88,10 +88,3 @@ def _print(row: dict[str, Any], as_json: bool) -> None:
     print()
     for line in described(row):
         print(printable(line))
-
-
-def _json(option: str, text: str) -> Any:
-    try:
-        return json.loads(Path(text[1:]).read_text() if text.startswith("@") else text)
-    except (ValueError, RecursionError, OSError) as error:
-        raise BadInput(f"{option}: is not valid JSON: {error}") from error

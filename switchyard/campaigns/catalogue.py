@@ -1,0 +1,127 @@
+"""A STAC search: its items in the order of its pages. Each is the parameter `item` of one action.
+
+pystac-client opens the catalogue, finds its search and formats the query. The pages are followed here, from
+the link that a cursor holds, so that a campaign is continued where it was. The answers are a stranger's.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urljoin
+
+import urllib3
+from pystac_client import Client
+from pystac_client.exceptions import APIError
+from pystac_client.stac_api_io import StacApiIO
+
+from switchyard.campaigns.page import REJECTED, Cursor, Item, Page, item
+from switchyard.config.names import check_endpoint
+from switchyard.errors import BadInput, Transient
+
+TIMEOUT = 60.0  # seconds without an answer
+TRIES = 6  # waits for 0.5, 1, 2, … seconds, or for as long as Retry-After says
+LONGEST_WAIT = 60.0
+AGAIN = (408, 429, 500, 502, 503, 504)
+
+
+class _Patient(urllib3.Retry):
+    """Waits as long as it is asked to, within reason."""
+
+    def get_retry_after(self, response: Any) -> float | None:
+        wanted = super().get_retry_after(response)
+        return None if wanted is None else min(wanted, LONGEST_WAIT)
+
+
+class SearchSource:
+    """Reads the search page by page."""
+
+    def __init__(self, url: str, search: Mapping[str, Any]) -> None:
+        try:
+            self._url = check_endpoint(url)
+        except ValueError as error:
+            raise BadInput(f"--from-stac: {error}") from None
+        self._search = dict(search)
+        retries = _Patient(
+            TRIES, backoff_factor=0.5, status_forcelist=AGAIN, allowed_methods=None, raise_on_status=False
+        )
+        self._api = StacApiIO(max_retries=retries, timeout=TIMEOUT)
+        self._first: Cursor | None = None
+
+    def description(self) -> dict[str, Any]:
+        """The catalogue and the query."""
+        return {"stac": self._url, "search": self._search}
+
+    def page(self, cursor: Cursor) -> Page:
+        """The page behind that link; the first one for an empty cursor."""
+        request = cursor or self._begin()
+        page = self._answer(request)
+        features = page.get("features")
+        if not isinstance(features, list):
+            raise BadInput(f"{request['href']}: the answer is not a list of items")
+        following = _next(page, request)
+        if following == request:
+            raise BadInput(f"{request['href']}: the link to the next page leads to the page itself")
+        return Page([_item(each) for each in features], following or cursor, last=following is None)
+
+    def _begin(self) -> Cursor:
+        """The first request: known to the catalogue, which says where it is searched and how."""
+        if self._first is None:
+            words = {name.replace("-", "_"): value for name, value in self._search.items()}
+            try:
+                search = Client.open(self._url, stac_io=self._api).search(**words)
+            except APIError as error:
+                raise _failed(self._url, error) from error
+            except Exception as error:  # unknown words, values of another kind, an answer of another kind
+                raise BadInput(f"--search: {self._url} cannot be searched like this: {error}") from error
+            body = search.get_parameters()
+            self._first = {"href": str(search.url), "method": str(search.method), "body": body}
+        return self._first
+
+    def _answer(self, request: Cursor) -> dict[str, Any]:
+        try:
+            text = self._api.request(
+                request["href"], request["method"], request.get("headers"), request["body"]
+            )
+        except APIError as error:
+            raise _failed(request["href"], error) from error
+        try:
+            page = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"{request['href']}: the answer is not JSON") from error
+        return page if isinstance(page, dict) else {}
+
+
+def _failed(where: str, error: APIError) -> BadInput | Transient:
+    """A refusal, or no answer in spite of all tries."""
+    said = " ".join(str(error).split())[:500]
+    code = getattr(error, "status_code", None)  # it has none where there was no answer
+    refused = code is not None and code not in AGAIN
+    what = f"{where}: {said}" if code is None else f"{where}: status {code}: {said}"
+    return BadInput(what) if refused else Transient(what)
+
+
+def _next(page: Mapping[str, Any], request: Cursor) -> Cursor | None:
+    """The request that the page's link to the next one asks for; None at the end."""
+    links = page.get("links")
+    listed = links if isinstance(links, list) else []
+    link = next((each for each in listed if isinstance(each, dict) and each.get("rel") == "next"), None)
+    if link is None:
+        return None
+    href, method = link.get("href"), str(link.get("method", "GET")).upper()
+    body, headers = link.get("body") or {}, link.get("headers")
+    good = isinstance(href, str) and method in {"GET", "POST"} and isinstance(body, dict)
+    whole = urljoin(request["href"], href) if good else ""
+    if not whole.startswith(("http://", "https://")) or not isinstance(headers, dict | None):
+        raise BadInput(f"{request['href']}: the link to the next page is broken")
+    if link.get("merge"):
+        body = {**request["body"], **body}
+    found: Cursor = {"href": whole, "method": method, "body": body if method == "POST" else {}}
+    return found if headers is None else {**found, "headers": headers}
+
+
+def _item(feature: object) -> Item:
+    """Ids are unique within a collection only."""
+    if not isinstance(feature, dict) or not isinstance(name := feature.get("id"), str) or not name:
+        return REJECTED
+    collection = feature.get("collection")
+    return item(f"{collection}/{name}" if isinstance(collection, str) else name, {"item": feature})
