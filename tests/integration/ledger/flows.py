@@ -40,7 +40,7 @@ class Worker:
         self.unreported = False  # it unlocked something since its last claim
 
     def claim(self, wanted: int = 10, slowed: dict[str, float] | None = None) -> list[str]:
-        """The lanes of what was claimed, in order."""
+        """The lanes of what was claimed, in order; none where the claim gave up (its lanes are null)."""
         steps = slowed or {}
         values = [self._flow, wanted, list(self.held), list(steps), list(steps.values())]
         [(uuids, lanes, self.limited, self.due_in, self.held_back)] = self.connection.execute(
@@ -48,9 +48,9 @@ class Worker:
         ).fetchall()
         assert not set(uuids) & set(self.held), "claimed twice"
         assert len(set(uuids)) == len(uuids)
-        self.held |= dict(zip(uuids, lanes, strict=True))
+        found: list[str] = lanes or []
+        self.held |= dict(zip(uuids, found, strict=True))
         self.unreported = False
-        found: list[str] = lanes
         return found
 
     def finish(
