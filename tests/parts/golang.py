@@ -69,12 +69,16 @@ class GoModule:
         """The files of the folder."""
         return cached(f"{self.name}-{self.version}", self._download)
 
-    def _download(self, into: Path) -> None:
+    def source(self, cwd: Path) -> Path:
+        """The folder in Go's own cache, whose files cannot be written."""
         argv = [tool("go"), "mod", "download", "-json", f"{self.module}@{self.version}"]
-        found = json.loads(run(argv, cwd=into, env={"GOFLAGS": "", "GOWORK": "off"}))
+        found = json.loads(run(argv, cwd=cwd, env={"GOFLAGS": "", "GOWORK": "off"}))
         if found["Sum"] != self.checksum:
             raise UnavailableError(f"{self.module} {self.version} has the checksum {found['Sum']}")
-        for each in (Path(found["Dir"]) / self.folder).iterdir():
+        return Path(found["Dir"]) / self.folder
+
+    def _download(self, into: Path) -> None:
+        for each in self.source(into).iterdir():
             shutil.copyfile(each, into / each.name)
 
 

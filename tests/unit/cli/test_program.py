@@ -83,6 +83,17 @@ def test_help_and_version_load_nothing_heavy(program: str, words: list[str]) -> 
     assert done.stderr.split() == []
 
 
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [(["--help"], 400), (["submit", "--help"], 700), (["schedules", "--help"], 780), (["up", "--help"], 850)],
+)
+def test_a_help_is_quick_for_it_imports_few_modules(words: list[str], most: int) -> None:
+    """Modules, not seconds: the same everywhere. Half a second of CPU is about 800 of them."""
+    code = LOADED.format(program="switchyard", heavy=()) + "\nprint(len(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    assert int(done.stderr.split()[-1]) <= most
+
+
 COMPLETES = """
 import contextlib, io, json, os, runpy, sys
 for program, typed in json.loads(sys.argv[1]):
