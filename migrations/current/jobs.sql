@@ -111,7 +111,7 @@ comment on function switchyard.execute is 'Submits a job of that process in the 
 -- Planning the view over all partitions takes twice as long as everything else here; the generic plan looks at one of each at run time.
 create or replace function switchyard.execute_job(
   process text, inputs jsonb, idempotency_key text, correlation_id text, callbacks jsonb, outputs jsonb, response text, priority integer,
-  lane text, tags text[], version text, no_cache boolean
+  lane text, tags text[], version text, no_cache boolean default null
 ) returns jsonb
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
