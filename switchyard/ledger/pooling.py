@@ -12,6 +12,7 @@ import psycopg
 
 from switchyard.errors import DatabaseUnavailable
 from switchyard.ledger.connect import connect_sync
+from switchyard.ledger.errors import translated
 from switchyard.ledger.queries import query
 
 _BACKEND = query("pooling", "backend")
@@ -40,7 +41,7 @@ def reached(url: str) -> Reach:
         except psycopg.Error as error:
             if (error.sqlstate or "")[:2] in ("26", "42"):  # a prepared statement that another session has
                 return Reach.TRANSACTIONS
-            raise
+            raise translated(error) from error
 
 
 def _kept(url: str, first: psycopg.Connection, backend: int, stack: ExitStack) -> bool:

@@ -12,9 +12,11 @@ from conductor.session.open import open_session, refuse_pooling
 from conductor.session.session import ANSWER_WITHIN, SessionLost
 from switchyard.backoff import Backoff
 from switchyard.config.daemons import Workers
-from switchyard.errors import NotDirect
+from switchyard.errors import DatabaseUnavailable, NotDirect
 from switchyard.handlers import Success
+from switchyard.ledger.pooling import reached
 from tests.integration.conductor.yard import NAME, Script, Yard, ended_once
+from tests.parts.database import Database
 from tests.parts.pgbouncer import PgBouncer
 from tests.parts.proxy import Proxy
 from tests.waiting import eventually
@@ -165,3 +167,12 @@ async def test_a_transaction_pooling_proxy_is_refused_with_the_reason(pgbouncer:
 
 async def test_a_direct_connection_is_not_refused(yard: Yard) -> None:
     await refuse_pooling(yard.database.url)
+
+
+def test_a_server_that_ends_during_the_look_for_a_proxy_is_away(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that starts meanwhile exits with 75 and is started again; it had a traceback and exited with 1."""
+    monkeypatch.setattr("switchyard.ledger.pooling._BACKEND", "select pg_terminate_backend(pg_backend_pid())")
+    with pytest.raises(DatabaseUnavailable):
+        reached(database.url)
