@@ -44,7 +44,7 @@ ENTRIES = """
 """
 UNNOTICED = """
     select kind, coalesce(action_name, ''), worker_id::text from switchyard.worker
-    where ended_at is null and lost_at is null and beat_at < clock_timestamp() - interval '10 s'
+    where ended_at is null and lost_at is null and beat_at < clock_timestamp() - interval '10 s' - 2 * rests
 """
 # What limits count as in flight: all of it must be free once everything has ended.
 SLOTS = """

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 CONDUCTORS, CABOOSES, WORKERS, SIGNALBOXES = 3, 2, 2, 2
 BEATING = """
     select kind, coalesce(action_name, ''), count(*) from switchyard.worker
-    where ended_at is null and lost_at is null and beat_at > clock_timestamp() - interval '5 s' group by 1, 2
+    where ended_at is null and lost_at is null and beat_at > clock_timestamp() - interval '5 s' - rests group by 1, 2
 """
 
 T = TypeVar("T")
