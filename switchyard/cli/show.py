@@ -11,6 +11,7 @@ from rich.tree import Tree
 from switchyard.cli.database import Rows, configured, connected
 from switchyard.cli.exchanges import exchange_texts, exchanges_of
 from switchyard.cli.ids import identified
+from switchyard.cli.members import members_of, print_members
 from switchyard.cli.options import ActionId, AsJson, ConfigFile
 from switchyard.cli.output import STYLES, cell, console, print_json, printable
 from switchyard.cli.table import print_table
@@ -37,6 +38,9 @@ LABELS = {
     "attempt": "attempt",
     "created_at": "submitted",
     "start_after": "not before",
+    "after": "after",
+    "member_of": "member of",
+    "node": "node",
     "started_at": "started",
     "ended_at": "ended",
     "next_attempt_after": "next attempt",
@@ -48,7 +52,7 @@ LABELS = {
 
 
 def show(action: ActionId, config: ConfigFile = None, as_json: AsJson = False) -> None:
-    """Show one action: its request, state, events, callbacks as a tree, HTTP exchanges and files.
+    """Show one action: its request, state, events, members, callbacks as a tree, HTTP exchanges and files.
 
     Example: switchyard show 0197a0f3-8c1e-7a3b-9d2e-1f4c5b6a7d8e
     """
@@ -63,19 +67,23 @@ def show(action: ActionId, config: ConfigFile = None, as_json: AsJson = False) -
     screen = console()
     screen.print(_facts(found["action"]), "")
     _print_events(found["events"])
+    if found["set"] is not None:
+        print()
+        print_members(found["set"])
     screen.print(
         "", _family(found["family"]), *exchange_texts(found["exchanges"]), *_files(found["files"]), sep="\n"
     )
 
 
 def collect(connection: Rows, uuid: UUID) -> dict[str, Any]:
-    """The action, its events and its family."""
+    """The action, its events, its members and its family."""
     actions = connection.execute(query("look", "action"), {"uuid": uuid}).fetchall()
     if not actions:
         raise BadInput(f"there is no action {uuid}; retention may have dropped it")
     return {
         "action": actions[0],
         "events": connection.execute(query("look", "events"), {"uuid": uuid}).fetchall(),
+        "set": members_of(connection, uuid),
         "family": connection.execute(
             query("look", "family"), {"uuid": uuid, "limit": MOST_RELATIVES}
         ).fetchall(),

@@ -61,6 +61,14 @@ with recursive family as (
 select f.*, t.status, t.run, t.attempt, t.error
 from family f join switchyard.thread t using (action_uuid) order by f.depth, f.action_uuid limit %(limit)s;
 
+-- set: how many members an action has, and how they ended; no row for one that has none
+select t.* from switchyard.sets s cross join lateral switchyard.tally_of(s.action_uuid) as t where s.action_uuid = %(uuid)s;
+
+-- members: the first members of a graph or campaign, with what each waits for
+select m.action_uuid, m.node, m.action_name, m.workflow, t.status, t.run, t.attempt, t.error, m.after, m.after_policy
+from switchyard.action m join switchyard.thread t using (action_uuid)
+where m.member_of = %(uuid)s and m.action_uuid > %(uuid)s and t.action_uuid > %(uuid)s order by m.action_uuid limit %(limit)s;
+
 -- progress: how far each of these actions is, with the last progress that was reported
 select t.action_uuid, t.action_name, a.workflow, t.status, t.run, t.attempt, t.last_update, t.ended_at, t.error, t.note,
   (select e.detail from switchyard.event e where e.action_uuid = t.action_uuid and e.run = t.run
