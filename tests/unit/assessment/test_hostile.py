@@ -1,5 +1,6 @@
 """Hostile files end as one BadInput within 30 s and 1 GiB, and the next file is read."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -51,10 +52,7 @@ def reader() -> Iterator[Reader]:
 def test_a_hostile_file_is_one_sentence(
     tmp_path: Path, reader: Reader, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if name in ENDED_BY_TIME:
-        for limit, value in BRIEF.items():
-            monkeypatch.setattr(limits, limit, value)
-    refused_in_one_sentence(tmp_path, reader, name)
+    refused_in_one_sentence(tmp_path, reader, name, monkeypatch if name in ENDED_BY_TIME else None)
 
 
 @pytest.mark.slow
@@ -64,17 +62,28 @@ def test_an_endless_file_ends_within_what_is_promised(tmp_path: Path, reader: Re
     refused_in_one_sentence(tmp_path, reader, name)
 
 
-def refused_in_one_sentence(folder: Path, reader: Reader, name: str) -> None:
-    """Within the time promised, without a path of ours; and the next file is read."""
+def refused_in_one_sentence(
+    folder: Path, reader: Reader, name: str, patch: pytest.MonkeyPatch | None = None
+) -> None:
+    """Within the time promised, without a path of ours; the next file is read, with the promised limits."""
     make, words = FILES[name]
     path = make(folder)
     began = time.monotonic()
-    with pytest.raises(BadInput, match=words) as caught:
+    within = brief(patch) if patch else contextlib.nullcontext()
+    with within, pytest.raises(BadInput, match=words) as caught:
         nutrient_sites(path, None, reader)
     assert time.monotonic() - began < SECONDS
     assert "\n" not in str(caught.value)
     assert str(folder) not in str(caught.value)
     assert len(nutrient_sites(write(folder / "next.geojson", frame()), None, reader)) == 1
+
+
+@contextlib.contextmanager
+def brief(patch: pytest.MonkeyPatch) -> Iterator[None]:
+    with patch.context() as within:
+        for limit, value in BRIEF.items():
+            within.setattr(limits, limit, value)
+        yield
 
 
 def test_memory_and_time_stay_below_what_is_promised() -> None:
