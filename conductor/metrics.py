@@ -81,7 +81,8 @@ class MaintenanceMetrics:
         self.ticks = made.counter(
             "schedule_ticks", "Actions that this instance submitted for schedules", ("schedule",)
         )
-        self.missed_ticks = made.counter(
-            "schedule_missed_ticks", "Ticks that did not fire in time", ("schedule",)
+        self.missed_ticks = made.gauge(
+            "schedule_missed", "1 for an hour after ticks were found missed, else 0", ("schedule",)
         )
+        self.campaigns = made.gauge("campaigns", "Campaigns that have not ended", ("state",))
         self.late_schedules = made.gauge("schedules_late", "Schedules with a tick due for more than a minute")

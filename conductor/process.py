@@ -16,6 +16,7 @@ from conductor.dispatch.threads import ThreadsPerName
 from conductor.maintenance.causes import Causes
 from conductor.maintenance.clock import ClockCare
 from conductor.maintenance.lost_workers import LostWorkers
+from conductor.maintenance.overdue import Overdue
 from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.partitions import PartitionCare
 from conductor.maintenance.pulse import Pulse
@@ -158,6 +159,7 @@ class ConductorProcess:
             UnknownNames(own, lambda: self._config),
             QueueDepth(own, metrics),
             Causes(own, metrics),
+            Overdue(own, metrics),
             ClockCare(own),
             PartitionCare(own, config.partitions, metrics),
             Routes(own, lambda: (self._config, set(self._pools))),

@@ -7,6 +7,7 @@ clock.py          corrects retries that were recorded while the server's clock w
 partitions.py     makes partitions ahead and drops old ones
 queue_depth.py    depth and age of the queue for the metrics
 causes.py         the causes of the failures in the inbox, for the metrics
+overdue.py        schedules that missed ticks and campaigns that are stuck, for the metrics
 routes.py         announces which action name runs each workflow
 unserved_names.py starts names again whose handler could not start; ends what waits too long under a
                   name that no conductor serves, where that is configured

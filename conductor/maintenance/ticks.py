@@ -103,7 +103,6 @@ class Ticks:
             return
         self._metrics.ticks.labels(name).inc(fired)
         if due.missed:
-            self._metrics.missed_ticks.labels(name).inc(due.missed)
             log.warning(
                 "ticks were missed", schedule=name, missed=due.missed, since=next_at, catch_up=catch_up
             )

@@ -99,7 +99,8 @@ begin
     s := switchyard.decide_tick(s, t);
   end loop;
   update switchyard.schedule x set next_at = tick.next_at, recent = s.recent, fired = s.fired, skipped = s.skipped,
-    missed = s.missed + tick.missed, last_at = greatest(s.last_at, (select max(f) from unnest(fire) as f))
+    missed = s.missed + tick.missed, missed_at = case when tick.missed > 0 then now() else s.missed_at end,
+    last_at = greatest(s.last_at, (select max(f) from unnest(fire) as f))
   where x.name = tick.name;
   if missed > 0 then
     -- Where the last tick made up for the others there is nothing to decide.

@@ -26,6 +26,7 @@ create table switchyard.schedule (
   fired bigint not null default 0,
   skipped bigint not null default 0,
   missed bigint not null default 0,
+  missed_at timestamptz,
   constraint schedule_name_is_a_name check (name <> '' and length(name) <= 200),
   constraint schedule_has_one_way_to_give_times check ((cron is null) <> (every is null)),
   constraint schedule_every_is_a_second_to_a_century check (every >= 1 and every <= 3155760000),
@@ -49,6 +50,7 @@ comment on column switchyard.schedule.time_parameter is 'The parameter that rece
 comment on column switchyard.schedule.next_at is 'The next tick; null when there are no more.';
 comment on column switchyard.schedule.last_at is 'The last tick that was decided; a tick at or before it never fires again, whatever the revision.';
 comment on column switchyard.schedule.recent is 'Its actions that may not have ended, and the last one, which may be retriggered.';
+comment on column switchyard.schedule.missed_at is 'When ticks were last found missed.';
 create index schedule_next on switchyard.schedule (next_at) where paused_at is null;
 
 -- The primary key is why a tick has at most one action, whatever revisions, clocks and conductors do.

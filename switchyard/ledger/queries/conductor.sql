@@ -110,6 +110,7 @@ select array(select worker_id from beaten), array(select n from due),
   array_remove(array[
     case when exists (select from switchyard.waiting) or exists (select from switchyard.sets where not settled) then 'joins' end,
     case when exists (select from switchyard.schedule) then 'schedules' end,
+    case when exists (select from switchyard.schedule) or exists (select from switchyard.sets where not settled) then 'overdue' end,
     case when exists (select from switchyard.yard) or exists (select from switchyard.paused) then 'queue depth' end,
     case when exists (select from switchyard.yard where status = 'BACKOFF') then 'clock' end,
     case when exists (select from switchyard.thread where needs_review) then 'causes' end], null);
@@ -130,6 +131,14 @@ select worker_id, slots from switchyard.register_worker(
 
 -- causes: how many causes the failures in the inbox have, by trend
 select c.trend, count(*) from switchyard.cause c group by c.trend;
+
+-- missed: every schedule, and whether it missed ticks within the last hour
+select s.name, coalesce(s.missed_at > now() - interval '1 hour', false)::integer from switchyard.schedule s;
+
+-- campaigns: how many have not ended, by state
+select case when c.stuck then 'stuck' when c.paused_at is not null then 'paused' else 'running' end, count(*)
+from switchyard.campaigns c
+where c.ended_at is null and c.action_uuid = any (array(select s.action_uuid from switchyard.sets s where not s.settled)) group by 1;
 
 -- forget_activity: what is older than a day
 delete from switchyard.activity where minute < clock_timestamp() - interval '1 day';

@@ -1,0 +1,58 @@
+"""The metrics of missed ticks and stuck campaigns: what the database says, whoever found it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from conductor.maintenance.overdue import Overdue
+from conductor.maintenance.own_session import OwnSession
+from tests.integration.conductor.yard import Yard
+from tests.integration.schedules.schedule import apply, row, tick
+
+START = "select switchyard.start_campaign(%s, '{}', 5, action_name => 'noop')"
+
+
+@pytest.fixture
+async def own(yard: Yard) -> AsyncIterator[OwnSession]:
+    session = OwnSession(yard.database.url)
+    yield session
+    await session.close()
+
+
+def shown(yard: Yard, name: str, **labels: str) -> float | None:
+    return yard.metrics.registry.get_sample_value(f"switchyard_conductor_{name}", labels)
+
+
+async def test_ticks_that_another_conductor_found_missed_are_shown_for_an_hour(
+    yard: Yard, own: OwnSession
+) -> None:
+    overdue = Overdue(own, yard.metrics.maintenance)
+    assert await overdue.run_once() is None
+    apply(yard.database)
+    assert await overdue.run_once() is not None
+    assert shown(yard, "schedule_missed", schedule="s") == 0
+    tick(yard.database, next_at=row(yard.database)["next_at"].replace(year=2100), missed=3)
+    await overdue.run_once()
+    assert shown(yard, "schedule_missed", schedule="s") == 1
+    yard.database.execute("update switchyard.schedule set missed_at = now() - interval '61 minutes'")
+    await overdue.run_once()
+    assert shown(yard, "schedule_missed", schedule="s") == 0
+
+
+async def test_campaigns_are_counted_by_state(yard: Yard, own: OwnSession) -> None:
+    overdue = Overdue(own, yard.metrics.maintenance)
+    for name in ("runs", "rests", "hangs"):
+        yard.database.execute(START, name)
+    yard.database.execute("select switchyard.pause_campaign('rests', 'ann', 'lunch')")
+    long_ago = (
+        "update switchyard.thread set last_update = now() - interval '61 minutes' where action_uuid = %s"
+    )
+    [(hangs,)] = yard.database.execute("select action_uuid from switchyard.campaign where name = 'hangs'")
+    yard.database.execute(long_ago, hangs)
+    yard.database.execute("update switchyard.tally set at = now() - interval '61 minutes'")
+    await overdue.run_once()
+    states = ("running", "paused", "stuck")
+    assert [shown(yard, "campaigns", state=state) for state in states] == [1, 1, 1]
+    yard.database.execute("select switchyard.cancel(%s, 'ann', 'wrong source')", hangs)
+    await overdue.run_once()
+    assert [shown(yard, "campaigns", state=state) for state in states] == [1, 1, None]
