@@ -14,9 +14,10 @@ from switchyard.client.output import Results, store_of
 from switchyard.client.records import Event, Graph, Thread
 from switchyard.client.statements import ActionId, ResumeFrom, Statement
 from switchyard.client.task_decorator import P, Returned, Task
-from switchyard.client.verbs import APPLICATION, Client, Options, pauses, timed_out
+from switchyard.client.verbs import APPLICATION, Client, pauses, timed_out
 from switchyard.ledger.actor import actor as whoever
 from switchyard.ledger.connect import connect
+from switchyard.submit.options import Options, with_options
 from switchyard.submit.submission import Submission
 from switchyard.submit.write import trace_submitted
 
@@ -36,6 +37,7 @@ class AsyncSwitchyard(Client):
         self._own: AsyncConnection | None = None
         self._opening = asyncio.Lock()
 
+    @with_options
     async def submit(
         self,
         name: str | None = None,

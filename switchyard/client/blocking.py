@@ -13,9 +13,10 @@ from switchyard.client.output import Results, store_of
 from switchyard.client.records import Event, Graph, Thread
 from switchyard.client.statements import ActionId, ResumeFrom, Statement
 from switchyard.client.task_decorator import P, Returned, Task
-from switchyard.client.verbs import APPLICATION, Client, Options, pauses, timed_out
+from switchyard.client.verbs import APPLICATION, Client, pauses, timed_out
 from switchyard.ledger.actor import actor as whoever
 from switchyard.ledger.connect import connect_sync
+from switchyard.submit.options import Options, with_options
 from switchyard.submit.submission import Submission
 from switchyard.submit.write import trace_submitted, write_many
 
@@ -37,6 +38,7 @@ class Switchyard(Client):
 
     _own: Connection | None = None
 
+    @with_options
     def submit(
         self,
         name: str | None = None,

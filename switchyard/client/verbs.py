@@ -1,14 +1,13 @@
 """What both clients share: where they are connected, what a submission is made of, and how they wait."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
-from uuid import UUID
+from typing import TYPE_CHECKING, Any
 
 from switchyard.client.records import Thread
 from switchyard.errors import WaitTimeout
 from switchyard.submit.check import accept
+from switchyard.submit.options import Options, submission
 from switchyard.submit.submission import Request, Submission
 
 if TYPE_CHECKING:
@@ -16,35 +15,6 @@ if TYPE_CHECKING:
 
 APPLICATION = "switchyard client"
 SHORTEST, LONGEST = 0.05, 2.0  # seconds between two looks of `wait`
-
-
-class Options(TypedDict, total=False):
-    """What else a submission may have; see docs/python.md."""
-
-    workflow: str | None
-    """The workflow to run; its action name need not be given then."""
-    idempotency_key: str | None
-    """Reusing a key for the same action name returns the first action's id."""
-    start_after: datetime | None
-    """Not before this time; it must have a time zone."""
-    priority: int | None
-    """Smaller goes first; of equals the older."""
-    correlation_id: str | None
-    """Goes along into every log line, message and webhook."""
-    parent_uuid: UUID | None
-    """The action that this one follows from."""
-    callbacks: Sequence[Mapping[str, Any]] | None
-    """Callbacks of this action alone, shaped like those in the configuration."""
-    lane: str | None
-    """Whom it belongs to, or where it goes."""
-    tags: Sequence[str]
-    """Words to find it by."""
-    after: Sequence[UUID]
-    """Actions that must have ended before it starts."""
-    after_policy: str | None
-    """`successful` (default): otherwise it is canceled; or `ended`."""
-    no_cache: bool | None
-    """Compute it, whatever results there are, and let nobody reuse this one."""
 
 
 class Client:
@@ -68,12 +38,11 @@ class Client:
 
     def request(self, name: str | None, parameters: Mapping[str, Any], options: Options) -> Request:
         """A submission that passed every check; BadInput names each field that is wrong."""
-        given = {key: value for key, value in options.items() if value is not None}
-        return accept(Submission(name, parameters, **given), self.config)  # type: ignore[arg-type]
+        return accept(submission(name, parameters, options), self.config)
 
     def requests(self, submissions: Iterable[Submission]) -> list[Request]:
         """The same for many."""
-        return [accept(submission, self.config) for submission in submissions]
+        return [accept(each, self.config) for each in submissions]
 
 
 def pauses(timeout: float | None) -> Iterator[float]:

@@ -9,9 +9,10 @@ from uuid import UUID
 
 import httpx
 
-from switchyard.errors import Transient
+from switchyard.errors import Transient, WaitTimeout
 from switchyard.remote import calls
-from switchyard.remote.calls import Job, Options, Sent
+from switchyard.remote.calls import Job, Sent
+from switchyard.submit.options import Options, submission, with_options
 from switchyard.submit.submission import Submission
 
 Result = TypeVar("Result")
@@ -45,60 +46,61 @@ class AsyncClient:
         """Close the connections."""
         await self._http.aclose()
 
+    @with_options
     async def submit(
         self,
         name: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Any] = {},
         **options: Unpack[Options],
     ) -> UUID:
         """Submit a job of a workflow; its id. With an idempotency key it may be sent again."""
-        return await self._send(calls.submit(name, parameters, options))
+        return await self._send(calls.submit_one(submission(name, parameters, options)))
 
     async def submit_many(self, submissions: Iterable[Submission]) -> Ids:
         """Submit one after the other; their ids. With idempotency keys, it may be repeated after an error."""
         return [await self._send(calls.submit_one(each)) for each in submissions]
 
-    async def status(self, job: UUID | str) -> Job:
+    async def status(self, action: UUID | str) -> Job:
         """The status of a job."""
-        return await self._send(calls.status(job))
+        return await self._send(calls.status(action))
 
     async def list(self, *, limit: int = 50, **query: Any) -> Jobs:
         """The newest jobs that match: processID, status, lane, tag and the other filters of /jobs."""
         return await self._send(calls.list_jobs({"limit": limit, **query}))
 
-    async def wait(self, job: UUID | str, timeout: float | None = None) -> Job:  # noqa: ASYNC109 - the same verbs as the other client
-        """The status of a job once it has ended; TimeoutError where that takes longer."""
+    async def wait(self, action: UUID | str, timeout: float | None = None) -> Job:  # noqa: ASYNC109 - the same verbs as the other client
+        """The status of a job once it has ended; WaitTimeout where that takes longer."""
         pause, ends = calls.BEGIN, None if timeout is None else time.monotonic() + timeout
         while True:
-            found = await self.status(job)
+            found = await self.status(action)
             if found.ended:
                 return found
             if ends is not None and time.monotonic() + pause > ends:
-                raise TimeoutError(f"job {job} is {found.status} after {timeout:g} s")
+                raise WaitTimeout(f"job {action} is {found.status} after {timeout:g} s")
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, calls.LONGEST)
 
-    async def events(self, job: UUID | str) -> Events:
+    async def events(self, action: UUID | str) -> Events:
         """The events of a job, oldest first."""
-        return await self._send(calls.events(job))
+        return await self._send(calls.events(action))
 
-    async def results(self, job: UUID | str) -> Any:
+    async def results(self, action: UUID | str) -> Any:
         """The results of a successful job."""
-        return await self._send(calls.results(job))
+        return await self._send(calls.results(action))
 
-    async def why(self, job: UUID | str) -> str:
+    async def why(self, action: UUID | str) -> str:
         """Why a job has not ended, in one sentence."""
-        return await self._send(calls.why(job))
+        return await self._send(calls.why(action))
 
-    async def cancel(self, job: UUID | str, *, reason: str) -> bool:
+    async def cancel(self, action: UUID | str, *, reason: str) -> bool:
         """Cancel an open job; false where it had ended."""
-        return await self._send(calls.cancel(job, reason))
+        return await self._send(calls.cancel(action, reason))
 
     async def retrigger(
-        self, job: UUID | str, *, reason: str, resume_from: calls.ResumeFrom = "failed"
+        self, action: UUID | str, *, reason: str, resume_from: calls.ResumeFrom = "failed"
     ) -> int:
         """Open the next run of a job that ended without success, from `start` or `failed`; its number."""
-        return await self._send(calls.retrigger(job, reason, resume_from))
+        return await self._send(calls.retrigger(action, reason, resume_from))
 
     async def get(self, path: str, **query: Any) -> Any:
         """The answer of any other route that reads, like /inbox."""

@@ -1,9 +1,9 @@
 """What each verb sends, and what its answer means: shared by the synchronous and the asynchronous client."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any, Generic, Literal, TypedDict, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar
 from urllib.parse import quote
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from switchyard.submit.submission import Submission
 Result = TypeVar("Result")
 ResumeFrom = Literal["start", "failed"]
 ENDS = frozenset({"successful", "failed", "dismissed"})
+TAKEN = frozenset({"priority", "lane", "tags", "correlation_id", "no_cache"})
 RESULTS = "http://www.opengis.net/def/rel/ogc/1.0/results"
 BEGIN, LONGEST = 0.2, 5.0  # seconds between two looks of `wait`
 
@@ -55,50 +56,24 @@ class Sent(Generic[Result]):
     query: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Options(TypedDict, total=False):
-    """What else a submission may have."""
-
-    workflow: str
-    """The workflow to run, where it is not the first argument."""
-    idempotency_key: str | None
-    """Reusing a key returns the first job's id; every caller has keys of its own."""
-    priority: int | None
-    """Smaller goes first; of equals the older."""
-    lane: str | None
-    """Whom it belongs to, or where it goes."""
-    tags: Sequence[str] | None
-    """Words to find it by."""
-    correlation_id: str | None
-    """Goes along into every log line, message and webhook."""
-    no_cache: bool | None
-    """Compute it, whatever results there are, and let nobody reuse this one."""
-
-
-def submit_one(submission: Submission) -> Sent[UUID]:
-    """The same for a record of the Python API; BadInput where it has what the HTTP API does not take."""
-    given = {
-        field.name: getattr(submission, field.name)
-        for field in fields(submission)
-        if field.name not in ("action_name", "parameters")
-        and getattr(submission, field.name) not in (None, ())
-    }
-    if unknown := sorted(given.keys() - Options.__annotations__.keys()):
-        raise BadInput(f"{', '.join(unknown)}: not possible over HTTP")
-    return submit(submission.action_name, submission.parameters, cast("Options", given))
-
-
-def submit(name: str | None, parameters: Mapping[str, Any] | None, options: Options) -> Sent[UUID]:
-    """Submits a job; its id."""
-    given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
-    workflow, key = given.pop("workflow", name), given.pop("idempotency_key", None)
+def submit_one(wanted: Submission) -> Sent[UUID]:
+    """Submits a job; its id. BadInput where the submission has what the HTTP API does not take."""
+    workflow = wanted.workflow or wanted.action_name
     if not workflow:
         raise BadInput("workflow: over HTTP a submission names the workflow to run")
+    elsewhere = ("action_name", "workflow", "parameters", "idempotency_key")
+    given = {
+        field.name: getattr(wanted, field.name)
+        for field in fields(wanted)
+        if field.name not in elsewhere and getattr(wanted, field.name) not in (None, ())
+    }
+    if unknown := sorted(given.keys() - TAKEN):
+        raise BadInput(f"{', '.join(unknown)}: not possible over HTTP")
     if "tags" in given:
         given["tags"] = list(given["tags"])
-    body = {"inputs": dict(parameters or {}), "switchyard": given}
-    headers = {} if key is None else {"Idempotency-Key": key}
-    path = f"/processes/{quote(workflow, safe='')}/execution"
-    return Sent("POST", path, lambda job: UUID(job["jobID"]), body, headers)
+    body = {"inputs": dict(wanted.parameters), "switchyard": given}
+    headers = {} if wanted.idempotency_key is None else {"Idempotency-Key": wanted.idempotency_key}
+    return Sent("POST", f"/processes/{quote(workflow, safe='')}/execution", _id, body, headers)
 
 
 def status(job: UUID | str) -> Sent[Job]:
@@ -168,6 +143,10 @@ def headers(token: str | None) -> dict[str, str]:
     """What every request has."""
     common = {"Accept": "application/json"}
     return common if token is None else {**common, "Authorization": f"Bearer {token}"}
+
+
+def _id(found: Mapping[str, Any]) -> UUID:
+    return UUID(found["jobID"])
 
 
 def _job(found: Mapping[str, Any]) -> Job:
