@@ -6,6 +6,7 @@
     database.py       the configuration, the connection, and database errors as messages
     output.py         JSON, times and colours                  table.py      tables cut to the screen's width
     schedules.py      a command with verbs: `VERBS` lists them
+    everything.py     what `up` starts, runs and shows
     many.py           a decision about many actions: choose, show, ask, apply in groups
     causes.py         causes of failures, and retriggering at a pace that stops when the cause returns
     over_http/        the commands of people without access to the database, with --url

@@ -3,15 +3,16 @@
 import json
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import typer
 
 from switchyard.cli.options import AsJson, ConfigFile
-from switchyard.cli.summary import summary
-from switchyard.config.load import Loaded, inspect
 from switchyard.config.problems import InvalidConfig, Problem
-from switchyard.config.secrets import unresolved
 from switchyard.process.exit import Exit
+
+if TYPE_CHECKING:
+    from switchyard.config.load import Loaded
 
 
 def check(config: ConfigFile = None, as_json: AsJson = False) -> None:
@@ -19,6 +20,9 @@ def check(config: ConfigFile = None, as_json: AsJson = False) -> None:
 
     Example: switchyard check -c config/switchyard.yaml
     """
+    from switchyard.config.load import inspect  # noqa: PLC0415 - half a second, not for a help text
+    from switchyard.config.secrets import unresolved  # noqa: PLC0415
+
     try:
         loaded = inspect(config)
     except InvalidConfig as error:
@@ -39,17 +43,19 @@ def _report_bad(problems: tuple[Problem, ...], as_json: bool) -> None:
     print(f"\n{errors} {'problem' if errors == 1 else 'problems'} to correct.", file=sys.stderr)
 
 
-def _report_good(loaded: Loaded, warnings: list[Problem], as_json: bool) -> None:
+def _report_good(loaded: "Loaded", warnings: list[Problem], as_json: bool) -> None:
     if as_json:
         print(json.dumps(_as_json(loaded, warnings), indent=2))
         return
+    from switchyard.cli.summary import summary  # noqa: PLC0415
+
     print(f"{loaded.path} is good.\n")
     summary(loaded.config)
     for warning in warnings:
         print(warning, file=sys.stderr)
 
 
-def _as_json(loaded: Loaded, warnings: list[Problem]) -> dict[str, object]:
+def _as_json(loaded: "Loaded", warnings: list[Problem]) -> dict[str, object]:
     config = loaded.config
     return {
         "ok": True,

@@ -5,11 +5,12 @@ import shutil
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from rich.console import Console
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 STYLES = {
     "PENDING": "cyan",
@@ -28,8 +29,10 @@ STYLES = {
 }
 
 
-def console() -> Console:
+def console() -> "Console":
     """As wide as the terminal; wide enough for any line where there is none."""
+    from rich.console import Console  # noqa: PLC0415 - a fifth of a help text's time
+
     return Console(width=terminal_width() or 200, highlight=False)
 
 
@@ -60,8 +63,10 @@ def json_line(value: object) -> str:
     return json.dumps(value, default=_plain)
 
 
-def cell(value: object) -> Text:
+def cell(value: object) -> "Text":
     """One value for people."""
+    from rich.text import Text  # noqa: PLC0415 - as above
+
     text = as_text(value)
     return Text(text, style=STYLES.get(text, ""))
 

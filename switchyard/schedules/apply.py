@@ -6,18 +6,20 @@ Not done by every conductor at its start: in a rolling update two versions of th
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection
 from psycopg.rows import DictRow
 
-from switchyard.config.config import Config
-from switchyard.config.schedules import Schedule
 from switchyard.errors import BadInput
 from switchyard.ledger.queries import query
 from switchyard.schedules.rows import definition
 from switchyard.submit import Submission
 from switchyard.submit.check import accept
+
+if TYPE_CHECKING:
+    from switchyard.config.config import Config
+    from switchyard.config.schedules import Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Applied:
     others: list[str]
 
 
-def apply_schedules(connection: Connection[DictRow], config: Config, actor: str) -> Applied:
+def apply_schedules(connection: Connection[DictRow], config: "Config", actor: str) -> Applied:
     """Create and change what the configuration has, all or none; what it does not have is left alone."""
     for name, schedule in config.schedules.items():
         _check(name, schedule, config)
@@ -53,8 +55,8 @@ def next_from(row: DictRow | None, now: datetime) -> datetime:
 def _apply(
     connection: Connection[DictRow],
     name: str,
-    schedule: Schedule,
-    config: Config,
+    schedule: "Schedule",
+    config: "Config",
     row: DictRow | None,
     actor: str,
 ) -> bool:
@@ -72,7 +74,7 @@ def _apply(
     return bool(result and result["changed"])
 
 
-def _check(name: str, schedule: Schedule, config: Config) -> None:
+def _check(name: str, schedule: "Schedule", config: "Config") -> None:
     """What it submits must be acceptable; the time of a tick is taken as it is."""
     parameters = dict(schedule.parameters)
     if schedule.time_parameter is not None:

@@ -3,17 +3,19 @@
 from collections.abc import Mapping
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cronsim import CronSim
 
-from switchyard.config.config import Config
-from switchyard.config.schedules import Schedule
 from switchyard.config.units import format_duration
 from switchyard.schedules.times import EPOCH, Times
 
+if TYPE_CHECKING:
+    from switchyard.config.config import Config
+    from switchyard.config.schedules import Schedule
 
-def definition(schedule: Schedule, config: Config) -> dict[str, Any]:
+
+def definition(schedule: "Schedule", config: "Config") -> dict[str, Any]:
     """The columns that the configuration decides, as the SQL function `apply_schedule` takes them."""
     workflow = config.workflows[schedule.workflow] if schedule.workflow is not None else None
     return {

@@ -11,7 +11,7 @@ import psutil
 import psycopg
 import pytest
 
-from switchyard.cli.up import _with_its_error
+from switchyard.cli.everything import _with_its_error
 from switchyard.embedded import account
 from switchyard.embedded import postgres as module
 from switchyard.embedded.account import Account, reachable
