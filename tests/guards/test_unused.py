@@ -47,6 +47,7 @@ EXCEPTIONS = {
     "assessment/intake/child.py": ["warm", "read"],  # called by name, in another process
     "assessment/intake/reader.py": ["cpu"],  # for benchmarks
     "switchyard/submit/check.py": ["problems_of"],  # for users: docs/configuration.md
+    "switchyard/submit/options.py": ["__signature__"],  # read by inspect and help()
     "signalbox/routes/jobs.py": ["submitted_by"],  # a filter of the list, read by its name
 }
 
