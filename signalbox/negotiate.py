@@ -1,4 +1,4 @@
-"""HTML or JSON: by `f=`, else by the Accept header."""
+"""HTML, JSON or parts: by `f=`, else by the Accept header."""
 
 from starlette.requests import Request
 
@@ -20,6 +20,14 @@ def wants_html(request: Request) -> bool:
         (quality for kind, quality in ranked if "json" in kind or kind == "application/*"), default=0.0
     )
     return html > json
+
+
+def wants_json(request: Request) -> bool:
+    """Whether JSON is asked for by name, and an answer in parts is not accepted."""
+    if "f" in request.query_params:
+        return not wants_html(request)
+    accepted = {kind for kind, quality in _ranked(request.headers.get("accept", "*/*")) if quality > 0}
+    return "application/json" in accepted and not accepted & {"*/*", "multipart/*", "multipart/related"}
 
 
 def _ranked(accept: str) -> list[tuple[str, float]]:

@@ -127,7 +127,7 @@ def _query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
         "description": "The format of the answer, instead of the Accept header.",
         "schema": {"type": "string", "enum": ["html", "json"]},
     }
-    found = [formats] if endpoint.template is not None else []
+    found = [formats] if endpoint.template is not None or endpoint.name == "results" else []
     model = endpoint.hints.get("query")
     if model is None:
         return found
@@ -181,7 +181,7 @@ def _responses(endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.name == "execute":
         answers["200"] = {"description": "The results, where the process is synchronous", "content": RESULTS}
     if endpoint.name in ("results", "execute"):
-        answers["204"] = {"description": "The output is by reference, in the Link header"}
+        answers["204"] = {"description": "The outputs are by reference, in the Link header"}
     if endpoint.name == "login":
         codes.append(401)
     problems = {str(code): {"$ref": f"#/components/responses/Problem{code}"} for code in sorted(set(codes))}

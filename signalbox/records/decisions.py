@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, StringConstraints
+from pydantic import AwareDatetime, Field, StringConstraints
 
 from signalbox.records.base import Record
 
@@ -43,6 +43,37 @@ class BulkRetrigger(BulkRequest):
 
     resume_from: Literal["start", "failed"] = "failed"
     """`failed` continues with what failed, where the backend can; `start` repeats everything."""
+
+
+class Computed(Record):
+    """Which results that are reused: those that match all that is given."""
+
+    workflow: Text | None = None
+    """Of this workflow."""
+    version: Text | None = None
+    """Of this version."""
+    action: UUID | None = None
+    """Of this action, or the one that it reused."""
+    before: AwareDatetime | None = None
+    """Of what ended before this time."""
+
+
+class Forget(Record):
+    """A decision to reuse results no more, if they are as many as were shown."""
+
+    filter: Computed
+    """Which results; at least one field."""
+    expected: Annotated[int, Field(ge=0, le=1_000_000_000)]
+    """How many the caller was shown; nothing is done where the number has changed."""
+    reason: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+    """Why; it is recorded."""
+
+
+class Forgotten(Record):
+    """How many results are not reused any more."""
+
+    forgotten: int
+    """Their number."""
 
 
 class Refused(Record):

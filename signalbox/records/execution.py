@@ -64,7 +64,7 @@ class Execute(_Asked):
     outputs: dict[str, Output] | None = None
     """The outputs that are wanted; without it, all."""
     response: Literal["raw", "document"] | None = None
-    """How results are sent."""
+    """How results are sent: raw (the default) is each output as it is, document all of them as JSON."""
     subscriber: Subscriber | None = None
     """Whom to call when the job has ended."""
     switchyard: Options = Field(default_factory=Options)

@@ -83,13 +83,18 @@ async def _bulk(call: Call, verb: str, choose: str, body: BulkRequest, resume_fr
     if not given:
         raise HttpProblem(422, "/filter: must have at least one field")
     uuids = await chosen(call, given, choose)
-    if len(uuids) != body.expected:
+    check_count("actions", len(uuids), body.expected)
+    return Later(Bulk(call, verb, body.reason, uuids, resume_from).answer)
+
+
+def check_count(what: str, matched: int, expected: int) -> None:
+    """409 where not as many match as the caller was shown."""
+    if matched != expected:
         raise HttpProblem(
             409,
-            f"{len(uuids)} actions match now, and {body.expected} were expected: look again",
-            errors=[{"expected": body.expected, "matched": len(uuids)}],
+            f"{matched} {what} match now, and {expected} were expected: look again",
+            errors=[{"expected": expected, "matched": matched}],
         )
-    return Later(Bulk(call, verb, body.reason, uuids, resume_from).answer)
 
 
 async def chosen(call: Call, given: dict[str, Any], choose: str) -> list[UUID]:

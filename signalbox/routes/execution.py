@@ -58,13 +58,9 @@ async def execute(call: Call, process: str, body: Execute) -> Job | Response:
 
 
 async def _results(call: Call, job: UUID) -> Response:
-    """What `GET /jobs/{job}/results` answers; 422 with the reason where the job did not succeed."""
-    try:
-        async with call.site.database.transaction(call.caller) as connection:
-            begun = await results(replace(call, session=connection), job)
-    except HttpProblem as failure:
-        problem = failure.problem
-        raise HttpProblem(422, problem.detail, kind=problem.type, title=problem.title) from None
+    """What `GET /jobs/{job}/results` answers."""
+    async with call.site.database.transaction(call.caller) as connection:
+        begun = await results(replace(call, session=connection), job)
     answer = await begun.run() if isinstance(begun, Later) else begun
     assert isinstance(answer, Response)
     answer.headers.append("Link", f'<{call.href(f"/jobs/{job}")}>; rel="monitor"')

@@ -1,27 +1,35 @@
 """Jobs: the list, one of them, and its end by hand."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 from uuid import UUID
 
-from pydantic import Field, StringConstraints, field_validator
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, delete, get
 from signalbox.interval import bounds, time_of
 from signalbox.problem import OGC, not_found
 from signalbox.records.base import Record
-from signalbox.records.jobs import Details, Job, JobList
+from signalbox.records.jobs import Details, Job, JobList, JobState
 from switchyard.ledger.queries import query as named
 
 FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
 WINDOW = 20_000
-STATES = ("accepted", "running", "successful", "failed", "dismissed")
 OPEN = {"accepted", "running"}
 PLAIN = ("error", "lane", "tag", "submitted_by", "correlation_id", "id")
 PARTS = ("why", "events", "family", "inputs", "archive")
-RESULTS = "http://www.opengis.net/def/rel/ogc/1.0/results"
+RELATION = "http://www.opengis.net/def/rel/ogc/1.0/"
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
+def _separate(given: Any) -> Any:
+    """The standard repeats a parameter for each value; commas are taken as well."""
+    texts = given if isinstance(given, list) else [given]
+    return [part for text in texts for part in (text.split(",") if isinstance(text, str) else [text])]
+
+
+Several = [BeforeValidator(_separate), Field(min_length=1, max_length=100)]
 
 
 class JobQuery(Record):
@@ -31,12 +39,12 @@ class JobQuery(Record):
     """How many at most."""
     before: UUID = LAST
     """Only jobs older than this one; links to the next page have it."""
-    type: Annotated[str, Field(pattern="^process$")] | None = None
+    type: Annotated[list[Literal["process"]], *Several] | None = None
     """Always process."""
-    processID: Text | None = None  # noqa: N815
-    """Only these processes, separated by commas."""
-    status: Annotated[str, Field(max_length=100)] | None = None
-    """Only these: accepted, running, successful, failed, dismissed, separated by commas."""
+    processID: Annotated[list[Text], *Several] | None = None  # noqa: N815
+    """Only these processes; repeated, or separated by commas."""
+    status: Annotated[list[JobState], *Several] | None = None
+    """Only these; repeated, or separated by commas."""
     datetime: Annotated[str, Field(max_length=100)] | None = None
     """Submitted within: a time, or start/end, where .. is open."""
     minDuration: Annotated[float, Field(ge=0, le=1e9)] | None = None  # noqa: N815
@@ -56,29 +64,19 @@ class JobQuery(Record):
     id: Annotated[str, Field(pattern="^[0-9a-f]{4,32}$")] | None = None
     """Only jobs whose id begins or ends with these digits, written without hyphens."""
 
-    @field_validator("status")
-    @classmethod
-    def _known(cls, value: str | None) -> str | None:
-        unknown = set((value or STATES[0]).split(",")) - set(STATES)
-        if unknown:
-            raise ValueError(f"must be of {', '.join(STATES)}")
-        return value
-
-    @property
-    def statuses(self) -> list[str] | None:
-        """As a list."""
-        return None if self.status is None else self.status.split(",")
-
 
 @get("/jobs", Role.READER, Role.SUBMITTER, template="jobs")
 async def jobs(call: Call, query: JobQuery) -> JobList:
     """The jobs, the newest first."""
     values = await _values(call, query)
-    only_open = query.statuses is not None and set(query.statuses) <= OPEN and call.caller.may(Role.READER)
+    only_open = query.status is not None and set(query.status) <= OPEN and call.caller.may(Role.READER)
     rows = await call.rows(named("signalbox", "open_jobs" if only_open else "jobs"), values)
     found = [job_of(call, row) for row in rows[: query.limit]]
     await _locate(call, found)
-    links = [_link(call, query, "self", query.before)]
+    links = [
+        _link(call, query, "self", query.before),
+        _link(call, query, "alternate", query.before, "text/html"),
+    ]
     looked = None
     if len(rows) > query.limit:
         links.append(_link(call, query, "next", rows[query.limit - 1]["job_id"]))
@@ -125,7 +123,9 @@ def job_of(call: Call, row: dict[str, Any]) -> Job:
         call.link(f"/jobs/{name}?f=html", "alternate", "text/html"),
     ]
     if row["job_status"] == "successful":
-        links.append(call.link(f"/jobs/{name}/results", RESULTS))
+        links.append(call.link(f"/jobs/{name}/results", RELATION + "results"))
+    elif row["job_status"] == "failed":
+        links.append(call.link(f"/jobs/{name}/results", RELATION + "exceptions", "application/problem+json"))
     return Job(
         jobID=name,
         id=name,
@@ -162,8 +162,8 @@ async def _values(call: Call, query: JobQuery) -> dict[str, Any]:
         "before": before,
         "window": WINDOW,
         "limit": query.limit + 1,
-        "processes": None if query.processID is None else query.processID.split(","),
-        "statuses": query.statuses,
+        "processes": query.processID,
+        "statuses": query.status,
         "min_duration": query.minDuration,
         "max_duration": query.maxDuration,
         **{name: getattr(query, name) for name in PLAIN},
@@ -177,8 +177,10 @@ async def _floor(call: Call, at: Any) -> UUID:
     return found
 
 
-def _link(call: Call, query: JobQuery, rel: str, before: UUID) -> Any:
+def _link(call: Call, query: JobQuery, rel: str, before: UUID, kind: str = "application/json") -> Any:
     given = query.model_dump(exclude_none=True, exclude={"before"}, exclude_unset=True)
     if before != LAST:
         given["before"] = str(before)
-    return call.link(f"/jobs?{urlencode(given)}" if given else "/jobs", rel)
+    if kind == "text/html":
+        given["f"] = "html"
+    return call.link(f"/jobs?{urlencode(given, doseq=True)}" if given else "/jobs", rel, kind)

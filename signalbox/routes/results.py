@@ -3,6 +3,7 @@
 import asyncio
 import json
 import secrets
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from signalbox import files
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, Later, get
+from signalbox.negotiate import wants_json
 from signalbox.problem import OGC, HttpProblem, not_found
 from signalbox.records.jobs import File, FileList
 from signalbox.routes.jobs import known_job
@@ -25,6 +27,8 @@ from switchyard.store import Store
 BOTH = (Role.READER, Role.SUBMITTER)
 LARGEST = 64 * 1024 * 1024
 GEOJSON = ("Feature", "FeatureCollection")
+FAILED = {"INVALID": (400, "InvalidParameterValue")}
+FAILED_OTHERWISE = (422, "job-results-failed")
 
 
 @get("/jobs/{job}/results", *BOTH, media="application/json")
@@ -124,7 +128,8 @@ async def _successful(call: Call, job: UUID) -> dict[str, Any]:
         raise not_found(f"job {job} has not ended", OGC + "result-not-ready")
     if row["job_status"] != "successful":
         detail = row["error"] or f"the job ended {row['status']}"
-        raise HttpProblem(404, detail, kind=OGC + "job-results-failed", title="The job did not succeed")
+        status, kind = FAILED.get(row["status"], FAILED_OTHERWISE)
+        raise HttpProblem(status, detail, kind=OGC + kind, title="The job did not succeed")
     return row
 
 
@@ -137,22 +142,27 @@ async def _outputs(call: Call, row: dict[str, Any]) -> dict[str, Any]:
 async def _results(call: Call, row: dict[str, Any], known: dict[str, Any]) -> Response:
     output = await read_output(call.site.store, row)
     wanted: dict[str, Any] = row["outputs"] or dict.fromkeys(known)
-    response = row["response"] or ("raw" if len(wanted) == 1 and row["outputs"] is None else "document")
-    if response == "document":
-        return JSONResponse({name: _inline(call, row, output, name, how) for name, how in wanted.items()})
+    values = {name: _picked(output, name) for name, how in wanted.items() if not _by_reference(how)}
+    places = {
+        name: call.href(f"/jobs/{row['job_id']}/results/{quote(name, safe='')}")
+        for name in wanted
+        if name not in values
+    }
+    # Who did not ask for parts and takes JSON alone is not sent parts.
+    whole = row["response"] is None and len(wanted) > 1 and wants_json(call.request)
+    if whole or row["response"] == "document":
+        linked = {name: {"href": href, "type": "application/json"} for name, href in places.items()}
+        inline = {name: _inline(value) for name, value in values.items()}
+        return JSONResponse(inline | linked)
+    if not values:
+        links = ", ".join(f'<{href}>; rel="{quote(name)}"' for name, href in places.items())
+        return Response(status_code=204, headers={"Link": links})
     if len(wanted) == 1:
-        ((name, how),) = wanted.items()
-        if _by_reference(how):
-            href = call.href(f"/jobs/{row['job_id']}/results/{quote(name)}")
-            return Response(status_code=204, headers={"Link": f'<{href}>; rel="{name}"'})
-        return _raw(_picked(output, name))
-    return _multipart({name: _picked(output, name) for name in wanted})
+        return _raw(*values.values())
+    return _multipart(wanted, values, places)
 
 
-def _inline(call: Call, row: dict[str, Any], output: dict[str, Any], name: str, how: Any) -> Any:
-    if _by_reference(how):
-        return {"href": call.href(f"/jobs/{row['job_id']}/results/{quote(name)}"), "type": "application/json"}
-    value = _picked(output, name)
+def _inline(value: Any) -> Any:
     return {"value": value, "mediaType": "application/json"} if isinstance(value, dict) else value
 
 
@@ -169,12 +179,18 @@ def _raw(value: Any) -> Response:
     return JSONResponse(value, media_type="application/geo+json" if geographic else "application/json")
 
 
-def _multipart(values: dict[str, Any]) -> Response:
+def _multipart(names: Iterable[str], values: dict[str, Any], places: dict[str, str]) -> Response:
+    """A part for each output; one by reference has the address of its content and no content."""
     boundary = secrets.token_hex(16)
-    head = f"--{boundary}\r\nContent-Type: application/json\r\nContent-ID: "
-    parts = [f"{head}{quote(name)}\r\n\r\n{json.dumps(value)}\r\n" for name, value in values.items()]
+    parts = []
+    for name in names:
+        head = f"--{boundary}\r\nContent-Type: application/json\r\nContent-ID: {quote(name)}\r\n"
+        if name in values:
+            parts.append(f"{head}\r\n{json.dumps(values[name])}\r\n")
+        else:
+            parts.append(f"{head}Content-Location: {places[name]}\r\n\r\n\r\n")
     content = "".join(parts) + f"--{boundary}--\r\n"
-    return Response(content, media_type=f"multipart/related; boundary={boundary}")
+    return Response(content, media_type=f'multipart/related; type="application/json"; boundary={boundary}')
 
 
 def _listed(output: dict[str, Any]) -> dict[str, tuple[str, str | None]]:

@@ -1,6 +1,7 @@
 """OGC API Processes 1.0: the requirements that test_ogc.py does not cover, one test each, named after it."""
 
 import base64
+import json
 from datetime import datetime
 from html.parser import HTMLParser
 from typing import Any
@@ -27,7 +28,8 @@ async def test_req_core_http(client: httpx.AsyncClient, jobs: Jobs) -> None:
 async def test_req_core_operations_are_at_their_paths(
     client: httpx.AsyncClient, jobs: Jobs, path: str
 ) -> None:
-    """landingpage-op, api-definition-op, conformance-op, process-list, job-list-op."""
+    """/req/core/landingpage-op, /req/core/api-definition-op, /req/core/conformance-op, /req/core/process-list and
+    /req/job-list/job-list-op."""
     assert (await client.get(path)).status_code == 200
 
 
@@ -64,9 +66,7 @@ async def test_req_core_process_execute_input_inline_object(client: httpx.AsyncC
     assert await executed(client, qualified) == {"measurement": 3}
 
 
-async def test_req_core_process_execute_input_inline_mixed_type(
-    client: httpx.AsyncClient, jobs: Jobs
-) -> None:
+async def test_req_core_process_execute_input_mixed_type(client: httpx.AsyncClient, jobs: Jobs) -> None:
     for given in (1.5, "text", True, None, {"value": "<x/>", "mediaType": "application/xml"}):
         assert await executed(client, given) == (given["value"] if isinstance(given, dict) else given)
 
@@ -91,13 +91,14 @@ async def test_req_core_process_execute_input_cardinality(client: httpx.AsyncCli
 
 
 async def test_req_core_process_execute_request(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    """And /req/core/process-execute-op."""
     for wrong in (b"not JSON", b"[]", b'{"inputs": 7}'):
         answer = await client.post(EXECUTION, content=wrong, headers={"Content-Type": "application/json"})
         assert answer.status_code in (400, 422)
     assert (await client.post(EXECUTION, json={})).status_code == 201
 
 
-async def test_req_core_process_execute_default_mode_is_async_whatever_is_preferred(
+async def test_req_core_process_execute_default_execution_mode_is_async_whatever_is_preferred(
     client: httpx.AsyncClient, jobs: Jobs
 ) -> None:
     """A process that is async-execute alone answers 201, also where the client would rather wait."""
@@ -162,6 +163,7 @@ async def test_req_html_content(client: httpx.AsyncClient, jobs: Jobs) -> None:
 
 
 async def test_req_oas30_oas_definition_1_and_2(client: httpx.AsyncClient) -> None:
+    """/req/oas30/oas-definition-1, which is the document, and /req/oas30/oas-definition-2, which is its validity."""
     document = (await client.get("/api")).json()
     validate(document)
     assert document["openapi"].startswith("3.0.")
@@ -171,7 +173,7 @@ async def test_req_oas30_oas_definition_1_and_2(client: httpx.AsyncClient) -> No
 
 
 async def test_req_oas30_completeness_and_impl(client: httpx.AsyncClient) -> None:
-    """Every route is in the document, with its method, and nothing else is."""
+    """/req/oas30/oas-impl: every route is in the document, with its method, and nothing else is."""
     paths = (await client.get("/api")).json()["paths"]
     documented = {(method.upper(), path) for path, methods in paths.items() for method in methods}
     assert documented == {(each.method, each.path.replace(":path}", "}")) for each in ENDPOINTS}
@@ -198,13 +200,25 @@ async def test_req_oas30_security(connect: Connect, token: Token) -> None:
     assert (await client.get("/processes", headers=token("reader"))).status_code == 200
 
 
-async def test_req_ogc_process_description_json_encoding_inputs_def_outputs_def(
-    client: httpx.AsyncClient, jobs: Jobs
-) -> None:
+async def test_req_ogc_process_description_json_encoding(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    """And /req/ogc-process-description/inputs-def, /req/ogc-process-description/input-def,
+    /req/ogc-process-description/outputs-def and /req/ogc-process-description/output-def."""
     found = (await client.get("/processes/nutrient")).json()
     assert {"id", "version", "title", "jobControlOptions", "outputTransmission", "links"} <= set(found)
     for each in (*found["inputs"].values(), *found["outputs"].values()):
         assert {"title", "schema"} <= set(each)
+
+
+async def test_req_ogc_process_description_input_mixed_type(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    """And /req/ogc-process-description/output-mixed-type: a `oneOf` is described as the workflow states it."""
+    mixed = {"oneOf": [{"type": "string"}, {"type": "object", "required": ["bbox"]}]}
+    part = {"type": "object", "properties": {"a": mixed}}
+    jobs.database.execute(
+        "insert into switchyard.route values ('mixed', 'run', %s) returning 1",
+        json.dumps({"input": part, "output": part}),
+    )
+    found = (await client.get("/processes/mixed")).json()
+    assert found["inputs"]["a"]["schema"] == found["outputs"]["a"]["schema"] == mixed
 
 
 async def listed(client: httpx.AsyncClient, **query: Any) -> list[str]:
@@ -213,11 +227,37 @@ async def listed(client: httpx.AsyncClient, **query: Any) -> list[str]:
     return [each["jobID"] for each in answer.json()["jobs"]]
 
 
-async def test_req_job_list_jl_limit_definition_and_response(client: httpx.AsyncClient, jobs: Jobs) -> None:
+async def test_req_job_list_limit_definition_and_response(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    """/req/job-list/limit-definition and /req/job-list/limit-response."""
     made = [jobs.submit() for _ in range(3)]
     assert await listed(client, limit=2) == [made[2], made[1]]
     for wrong in (0, 1001, -1):
         assert (await client.get(f"/jobs?limit={wrong}")).status_code == 400
+
+
+async def test_req_job_list_success_and_definitions(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    """/req/job-list/job-list-success, and the parameters in the document as the standard defines them."""
+    jobs.submit()
+    answer = await client.get("/jobs")
+    assert (answer.status_code, set(answer.json()) >= {"jobs", "links"}) == (200, True)
+    parameters = (await client.get("/api")).json()["paths"]["/jobs"]["get"]["parameters"]
+    found = {each["name"]: each for each in parameters}
+    for name in ("type", "processID", "status"):
+        assert (found[name]["in"], found[name].get("required", False)) == ("query", False)
+        assert (found[name]["schema"]["type"], found[name]["schema"]["items"]["type"]) == ("array", "string")
+    assert {"datetime", "minDuration", "maxDuration", "limit"} <= set(found)
+
+
+async def test_parameters_with_several_values_are_repeated_or_separated_by_commas(
+    client: httpx.AsyncClient, jobs: Jobs
+) -> None:
+    plain, nutrient = jobs.submit("plain"), jobs.submit()
+    for processes in (["plain", "nutrient"], "plain,nutrient", ["plain,nutrient", "nothing"]):
+        assert await listed(client, processID=processes) == [nutrient, plain]
+    assert await listed(client, status=["accepted", "failed"], type=["process"]) == [nutrient, plain]
+    page = (await client.get("/jobs", params={"processID": ["plain", "nutrient"], "limit": 1})).json()
+    [address] = [link["href"] for link in page["links"] if link["rel"] == "next"]
+    assert [each["jobID"] for each in (await client.get(address)).json()["jobs"]] == [plain]
 
 
 async def test_req_job_list_links(client: httpx.AsyncClient, jobs: Jobs) -> None:
@@ -228,9 +268,14 @@ async def test_req_job_list_links(client: httpx.AsyncClient, jobs: Jobs) -> None
         found += [each["jobID"] for each in page["jobs"]]
         address = {link["rel"]: link["href"] for link in page["links"]}.get("next", "")
     assert found == made[::-1]
+    links = {link["rel"]: link for link in page["links"]}
+    assert (links["self"]["type"], links["alternate"]["type"]) == ("application/json", "text/html")
+    alternate = await client.get(links["alternate"]["href"])
+    assert alternate.headers["content-type"].startswith("text/html")
 
 
 async def test_req_job_list_processid_definition_and_response(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    """And /req/job-list/processid-response."""
     plain, nutrient = jobs.submit("plain"), jobs.submit()
     assert await listed(client, processID="plain") == [plain]
     assert await listed(client, processID="plain,nutrient") == [nutrient, plain]
@@ -241,6 +286,7 @@ async def test_req_job_list_processid_definition_and_response(client: httpx.Asyn
 async def test_req_job_list_status_definition_and_response(
     client: httpx.AsyncClient, jobs: Jobs, status: str
 ) -> None:
+    """And /req/job-list/status-response."""
     reports = {"running": "RUNNING", "successful": "SUCCESSFUL", "failed": "FAILED", "dismissed": "CANCELED"}
     made = {"accepted": jobs.submit()}
     for name, report in reports.items():
@@ -250,6 +296,7 @@ async def test_req_job_list_status_definition_and_response(
 
 
 async def test_req_job_list_datetime_definition_and_response(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    """And /req/job-list/datetime-response."""
     job = jobs.submit()
     created = datetime.fromisoformat((await client.get(f"/jobs/{job}")).json()["created"])
     early, late = created.replace(year=created.year - 1), created.replace(year=created.year + 1)
@@ -264,6 +311,7 @@ async def test_req_job_list_datetime_definition_and_response(client: httpx.Async
 
 
 async def test_req_job_list_duration_definition_and_response(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    """And /req/job-list/duration-response."""
     job = jobs.submit()
     jobs.report(job, "RUNNING")
     jobs.report(job, "SUCCESSFUL")
@@ -277,6 +325,7 @@ async def test_req_job_list_duration_definition_and_response(client: httpx.Async
 
 
 async def test_req_job_list_type_definition_and_response(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    """And /req/job-list/type-response."""
     job = jobs.submit()
     assert await listed(client, type="process") == [job]
     assert {each["type"] for each in (await client.get("/jobs")).json()["jobs"]} == {"process"}

@@ -76,6 +76,19 @@ async def test_req_core_process_execute_sync_raw_ref(client: httpx.AsyncClient, 
     assert 'rel="sites"' in answer.headers["link"]
 
 
+@pytest.mark.parametrize("how", ["value", "reference"])
+async def test_req_core_process_execute_sync_raw_value_multi(
+    client: httpx.AsyncClient, jobs: Jobs, how: str
+) -> None:
+    """And /req/core/process-execute-sync-raw-mixed-multi, where one of them is by reference."""
+    outputs = {"summary": {}, "sites": {"transmissionMode": how}}
+    async with worked(jobs, "SUCCESSFUL"):
+        answer = await client.post(EXECUTION, json={**EXECUTE, "response": "raw", "outputs": outputs})
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("multipart/related")
+    assert ("[1, 2]" in answer.text, "Content-Location: " in answer.text) == (how == "value", how != "value")
+
+
 async def test_a_job_that_fails_is_answered_by_its_error(client: httpx.AsyncClient, jobs: Jobs) -> None:
     async with worked(jobs, "FAILED", "exit code 4: no overlap"):
         answer = await client.post(EXECUTION, json=EXECUTE)
