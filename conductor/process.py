@@ -21,7 +21,7 @@ from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.partitions import PartitionCare
 from conductor.maintenance.pulse import Pulse
 from conductor.maintenance.queue_depth import QueueDepth
-from conductor.maintenance.routes import Routes, announce_flows
+from conductor.maintenance.routes import Announcement, Routes
 from conductor.maintenance.settle import Settle
 from conductor.maintenance.ticks import Ticks
 from conductor.maintenance.unserved_names import UnknownNames, Unserved
@@ -62,6 +62,7 @@ class ConductorProcess:
         self._unserved: dict[str, SwitchyardError] = {}
         self._connections = Connections(config.conductor.connections)
         self._resting = Resting(_pulse(config))
+        self._own = OwnSession(config.database.conninfo())
         self._leaving: set[asyncio.Task[None]] = set()
         self._runners: list[Runner] = []
         self._stopped = asyncio.Event()
@@ -75,23 +76,23 @@ class ConductorProcess:
 
     async def run(self) -> None:
         """Until `stop()`; raises what makes it impossible to go on."""
-        own = await self._started()
+        await self._started()
         try:
             gc.freeze()  # what is there by now stays: no collection needs to walk it in mid-dispatch
             gc.set_threshold(YOUNG)
-            await self._run_loops(own)
+            await self._run_loops()
         finally:
             await self._stop_pools()
-            await own.close()
+            await self._own.close()
 
     async def once(self) -> None:
         """One pass over what is due: every name until nothing more of it is."""
-        own = await self._started(once=True)
+        await self._started(once=True)
         try:
             await asyncio.gather(*(pool.join() for pool in self._pools.values()))
         finally:
             await self._stop_pools()
-            await own.close()
+            await self._own.close()
 
     async def apply(self, config: Config) -> None:
         """Apply another configuration; an action name that cannot be restarted continues with the old one."""
@@ -136,23 +137,17 @@ class ConductorProcess:
             raise ConfigError(f"the configuration has no action named {', '.join(unknown)}")
         return [name for name in config.actions if not self._only or name in self._only]
 
-    async def _started(self, *, once: bool = False) -> OwnSession:
+    async def _started(self, *, once: bool = False) -> None:
         """Everything that the configuration names, or the first problem where none of it can be started."""
         asyncio.get_running_loop().set_default_executor(ThreadsPerName())
-        url = self._config.database.conninfo()
-        await refuse_pooling(url)
-        own = OwnSession(url)
-        if once:  # else the loop of the routes does it
-            async with own.session() as session:
-                await announce_flows(session, self._config, self._served_names(self._config))
+        await refuse_pooling(self._config.database.conninfo())
         await self._start(self._served_names(self._config), once=once)
         if self._unserved and (once or not self._pools):
             await self._stop_pools()
             raise next(iter(self._unserved.values()))
-        return own
 
-    async def _run_loops(self, own: OwnSession) -> None:
-        config, metrics = self._config, self._metrics.maintenance
+    async def _run_loops(self) -> None:
+        config, own, metrics = self._config, self._own, self._metrics.maintenance
         settle = Settle(own, OwnSession(config.database.conninfo()), metrics)
         loops: list[Loop] = [
             LostWorkers(own, config.workers, metrics),
@@ -215,6 +210,7 @@ class ConductorProcess:
             self._connections,
             Lookout(config.database.conninfo(), config.workers.beat),
             None if once else self._resting,
+            Announcement(self._own, config).of,
         )
         self._connections.resize(config.conductor.connections)
         self._resting.seconds = _pulse(config)

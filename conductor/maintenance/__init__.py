@@ -8,7 +8,7 @@ partitions.py     makes partitions ahead and drops old ones
 queue_depth.py    depth and age of the queue for the metrics
 causes.py         the causes of the failures in the inbox, for the metrics
 overdue.py        schedules that missed ticks and campaigns that are stuck, for the metrics
-routes.py         announces which action name runs each workflow
+routes.py         announces workflows, lanes and limits of names before their workers register
 unserved_names.py starts names again whose handler could not start; ends what waits too long under a
                   name that no conductor serves, where that is configured
 settle.py         releases or cancels actions that wait for others

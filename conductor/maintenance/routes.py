@@ -11,6 +11,7 @@ from conductor.maintenance.own_session import OwnSession
 from conductor.session.session import Session
 from switchyard.config.config import Config
 from switchyard.config.flows import flows_of
+from switchyard.config.workflows import Workflow
 from switchyard.ledger.queries import query
 
 ANNOUNCE = query("conductor", "announce")
@@ -38,19 +39,10 @@ class Routes:
     async def run_once(self) -> float:
         """Announce what is served; withdraw what is configured nowhere, once all conductors agree on that."""
         config, names = served = self._served()
-        flows = config.workflows.items()
-        routes = sorted((name, flow.action) for name, flow in flows if flow.action in names)
-        values = {
-            "workflows": [name for name, _ in routes],
-            "names": [action for _, action in routes],
-            "about": [json.dumps(config.workflows[name].about()) for name, _ in routes],
-            "reuse": [_rule(config, name) for name, _ in routes],
-        }
         known = {"workflows": sorted(config.workflows), "config_hash": config.fingerprint()}
         async with self._own.session() as session:
             if served != self._announced:
-                await session.rows(ANNOUNCE, values)
-                await announce_flows(session, config, names)
+                await _announce(session, config, names)
             await session.rows(WITHDRAW, known)
             keys = [flow["flow"] for name in config.actions for flow in flows_of(config, name)]
             await session.rows(WITHDRAW_FLOWS, {"flows": keys, "config_hash": config.fingerprint()})
@@ -59,13 +51,40 @@ class Routes:
         return EVERY if self._tries < TRIES else AGREED
 
 
-def _rule(config: Config, workflow: str) -> str | None:
-    reuse = config.workflows[workflow].reuse
-    return None if reuse is None else json.dumps(reuse.rule())
+def _rule(workflow: Workflow) -> str | None:
+    return None if workflow.reuse is None else json.dumps(workflow.reuse.rule())
 
 
-async def announce_flows(session: Session, config: Config, names: Collection[str]) -> None:
-    """The lanes and limits of these names, as this configuration has them."""
+class Announcement:
+    """Announces a name before its first worker registers: who sees a worker may rely on its limits."""
+
+    def __init__(self, own: OwnSession, config: Config) -> None:
+        self._own = own
+        self._config = config
+        workflows = {workflow.action for workflow in config.workflows.values()}
+        self._open = {name for name in config.actions if name in workflows or flows_of(config, name)}
+
+    async def of(self, name: str) -> None:
+        """Once; a worker whose call failed tries again with its next session."""
+        if name not in self._open:
+            return
+        async with self._own.session() as session:
+            if name in self._open:
+                await _announce(session, self._config, [name])
+                self._open.remove(name)
+
+
+async def _announce(session: Session, config: Config, names: Collection[str]) -> None:
+    """The workflows, lanes and limits of these names, as this configuration has them."""
+    workflows = [(key, workflow) for key, workflow in config.workflows.items() if workflow.action in names]
+    if workflows:
+        values = {
+            "workflows": [key for key, _ in workflows],
+            "names": [workflow.action for _, workflow in workflows],
+            "about": [json.dumps(workflow.about()) for _, workflow in workflows],
+            "reuse": [_rule(workflow) for _, workflow in workflows],
+        }
+        await session.rows(ANNOUNCE, values)
     flows = [flow for name in sorted(names) for flow in flows_of(config, name)]
     if flows:
         await session.rows(ANNOUNCE_FLOWS, {"flows": json.dumps(flows)})

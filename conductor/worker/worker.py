@@ -7,6 +7,7 @@ one to close its row: it ended, and nobody should report it lost.
 
 import asyncio
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import psycopg
@@ -43,6 +44,7 @@ class WorkerContext:
     connections: Connections = field(default_factory=lambda: Connections(sys.maxsize))
     lookout: Lookout | None = None
     resting: Resting | None = None
+    announce: Callable[[str], Awaitable[None]] | None = None
 
 
 class Worker:
@@ -104,10 +106,13 @@ class Worker:
 
     async def _work(self) -> None:
         context, served = self._context, self._served
+        with unavailable():  # without our schema, or without a role: waiting does not help
+            if context.announce is not None:
+                await context.announce(served.name)
         session = await open_session(context.url, served.name)
         loop = None
         try:
-            with unavailable():  # without our schema, or without a role: waiting does not help
+            with unavailable():
                 registration, slots = await register(
                     session, served, self._wanted(), identity=context.identity, workers=context.workers
                 )

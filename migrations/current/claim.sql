@@ -95,6 +95,8 @@ end
 $$;
 comment on function switchyard.claim_behind is 'Locks up to so many of those actions; the remaining are ready too, and tried tells whether others hold all of them.';
 
+-- A name with limits is claimed by lane_claim alone. A conductor whose configuration does not have them yet, or any more, would
+-- start beside them what has no flow: submitted before they were announced, or by a transaction that was open then.
 create or replace function switchyard.claim(
   p_action_name text, p_limit integer, p_held uuid[] default '{}',
   out uuids uuid[], out runs integer[], out attempts integer[], out lock_ids bigint[],
@@ -122,7 +124,7 @@ declare
   found_behind record;
   behind uuid[] := '{}';
   made_ready uuid[];
-  paused boolean;
+  withheld boolean;
   own boolean;
   got uuid[] := '{}';
   got_locks bigint[] := '{}';
@@ -141,10 +143,11 @@ begin
     end if;
     at.waited := least(at.waited, fresh.first_due);
   end if;
-  select min(w.due), exists (select from switchyard.paused p where p.action_name = p_action_name) into next_due, paused
+  select min(w.due), exists (select from switchyard.paused p where p.action_name = p_action_name)
+    or exists (select from switchyard.flow f where f.action_name = p_action_name) into next_due, withheld
   from switchyard.yard w
   where w.action_name = p_action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null and w.due >= at.waited;
-  if paused then
+  if withheld then
     next_due := null;
     return;
   elsif next_due <= moment then
@@ -264,7 +267,8 @@ begin
   from switchyard.yard y join switchyard.action a using (action_uuid)
   where y.action_uuid = p_uuid and a.action_uuid = p_uuid and y.action_name = p_action_name and y.flow is null
     and y.status in ('PENDING', 'BACKOFF') and y.due is null
-    and not exists (select from switchyard.paused p where p.action_name = p_action_name);
+    and not exists (select from switchyard.paused p where p.action_name = p_action_name)
+    and not exists (select from switchyard.flow f where f.action_name = p_action_name); -- as in claim
   if not found then
     perform pg_advisory_unlock(switchyard.uuid_lock(p_uuid));
   elsif run > 1 then

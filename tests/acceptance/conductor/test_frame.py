@@ -66,6 +66,31 @@ def test_workflows_are_announced_and_withdrawn(deployment: Deployment) -> None:
     until(lambda: deployment.database.execute(routes) == [("sums", "drill")], 60)
 
 
+AT_REGISTRATION = """
+create table public.at_registration (known bigint);
+create function public.look() returns trigger language plpgsql as $$
+begin
+  insert into public.at_registration select (select count(*) from switchyard.flow f where f.action_name = new.action_name)
+    + (select count(*) from switchyard.route r where r.action_name = new.action_name);
+  return null;
+end
+$$;
+create trigger look after insert on switchyard.worker for each row execute function public.look();
+"""
+
+
+def test_lanes_and_workflows_are_announced_before_a_worker_registers(deployment: Deployment) -> None:
+    """Who waited for a worker submits by a workflow's name, and is refused a lane that is none."""
+    known = "select known from public.at_registration order by 1"
+    deployment.database.execute(AT_REGISTRATION)
+    drill = {"type": "noop", "lane": "$.customer"}
+    deployment.add_conductor({"actions": {"drill": drill}, "workflows": {"sums": {"action": "drill"}}})
+    until(lambda: deployment.database.execute(known) == [(2,)], 60)
+    limited = {"sums": {"action": "drill", "limits": {"running": 5}}}
+    deployment.configure({"actions": {"drill": drill}, "workflows": limited})
+    until(lambda: deployment.database.execute(known) == [(2,), (3,)], 60)
+
+
 def _hook(secret: Path) -> dict[str, Any]:
     request = {"url": "http://127.0.0.1:1/", "sign": {"secrets": [f"file:{secret}"]}}
     return {"type": "http", "request": request, "allow_networks": ["127.0.0.0/8"]}

@@ -392,3 +392,20 @@ def test_paused_names_are_not_claimed(ledger: Ledger, workers: list[Worker]) -> 
     assert workers[0].claim() == []
     ledger.connection.execute("select switchyard.resume('hook', 'ann', 'x')")
     assert workers[0].claim() == ["A"]
+
+
+def test_a_conductor_that_does_not_know_the_limits_starts_nothing_beside_them(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    """In a rolling update some have the configuration before; strays belong to those that know the limits."""
+    plain = ledger.connection
+    stray, _ = ledger.submit("hook"), ledger.submit("hook", start_after="2020-01-01")
+    announce(plain, in_flight=1)
+    assert ledger.claim(5, "hook") == []
+    named = plain.execute("select lock_id from switchyard.claim_one('hook', %s)", [stray]).fetchall()
+    assert named == [(None,)]
+    assert workers[0].claim() == [""]
+    assert list(workers[0].held) == [stray]
+    workers[0].finish()
+    plain.execute("select switchyard.withdraw_flows('{}')")
+    assert len(ledger.claim(5, "hook")) == 1
