@@ -63,6 +63,32 @@ language sql stable security definer set search_path = switchyard, pg_temp as $$
 $$;
 comment on function switchyard.family is 'An action that the caller may see and all that followed from it, parents before children.';
 
+-- All members were submitted by whoever submitted the whole; so who may see one may see all. A member of a campaign has no node.
+create or replace function switchyard.graph_of(job_id uuid)
+returns table (whole uuid, name text, action_uuid uuid, action_name text, workflow text, after text[], status switchyard.status, run integer,
+  attempt integer, error text, started_at timestamptz, ended_at timestamptz)
+language plpgsql stable security definer set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan as $$
+declare
+  root uuid := (
+    select case when a.node is not null then a.member_of when a.action_name = 'graph' then a.action_uuid end
+    from switchyard.visible_action a where a.action_uuid = job_id);
+begin
+  if root is null then
+    return;
+  end if;
+  return query
+  with member as (
+    select a.* from switchyard.action a
+    where a.member_of = root and a.action_uuid > root and a.node is not null order by a.action_uuid limit 1000)
+  select root, m.node, m.action_uuid, m.action_name, m.workflow,
+    array(select d.node from member d where d.action_uuid = any(m.after) order by d.action_uuid),
+    t.status, t.run, t.attempt, t.error, t.started_at, t.ended_at
+  from member m cross join lateral (select * from switchyard.thread x where x.action_uuid = m.action_uuid offset 0) as t
+  order by m.action_uuid;
+end
+$$;
+comment on function switchyard.graph_of is 'The steps of the graph that a job which the caller may see is the whole or a step of, in an order in which they may run.';
+
 -- The facts name other actions and workers: who sees its own jobs only is given the sentence.
 create or replace function switchyard.job_why(job_id uuid) returns jsonb
 language plpgsql stable security definer set search_path = switchyard, pg_temp as $$

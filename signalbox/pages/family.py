@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from signalbox.pages import words
+from signalbox.records.graph import Step
 from signalbox.records.jobs import Relative
 from switchyard.status import ENDS, Status
 
@@ -53,7 +54,7 @@ def _group(name: str, members: list[Relative], children: Mapping[Any, list[Relat
     return Group(name, nodes, len(ordered) - len(nodes), counted(members), Status(ordered[0].status))
 
 
-def counted(members: Iterable[Relative]) -> str:
+def counted(members: Iterable[Relative | Step]) -> str:
     """How many have which status, trouble first."""
     found = Counter(Status(member.status) for member in members)
     return ", ".join(f"{found[status]:,} {words.word(status).lower()}" for status in sorted(found, key=_rank))

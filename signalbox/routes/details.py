@@ -11,6 +11,7 @@ from pydantic import Field
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, Later, get
 from signalbox.records.base import Record
+from signalbox.records.graph import Graph, Step
 from signalbox.records.jobs import Event, EventList, Family, Inputs, Provenance, Relative, Why
 from signalbox.routes.jobs import known_job
 from signalbox.routes.results import output_places
@@ -51,6 +52,15 @@ async def family(call: Call, job: UUID) -> Family:
     await known_job(call, job)
     rows = await call.rows(named("signalbox", "family"), {"action": job, "limit": MOST})
     return Family(actions=[Relative(**row) for row in rows])
+
+
+@get("/jobs/{job}/graph", *BOTH)
+async def graph(call: Call, job: UUID) -> Graph:
+    """The steps of the graph that the job is the whole or a step of."""
+    await known_job(call, job)
+    rows = await call.rows(named("signalbox", "graph"), {"job": job})
+    whole = {row.pop("whole") for row in rows}
+    return Graph(whole=next(iter(whole), None), steps=[Step(**row) for row in rows])
 
 
 @get("/jobs/{job}/why", *BOTH)

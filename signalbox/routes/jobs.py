@@ -18,7 +18,7 @@ FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
 WINDOW = 20_000
 OPEN = {"accepted", "running"}
 PLAIN = ("error", "lane", "tag", "submitted_by", "correlation_id", "id")
-PARTS = ("why", "events", "family", "inputs", "archive")
+PARTS = ("why", "events", "graph", "family", "inputs", "archive")
 RELATION = "http://www.opengis.net/def/rel/ogc/1.0/"
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 

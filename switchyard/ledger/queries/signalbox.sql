@@ -82,6 +82,9 @@ where action_uuid = %(action)s and event_id > %(after)s order by event_time, eve
 -- family: an action and all that followed from it
 select * from switchyard.family(%(action)s, %(limit)s);
 
+-- graph: the steps of the graph that a job is the whole or a step of
+select * from switchyard.graph_of(%(job)s);
+
 -- why: why a job has not ended
 select switchyard.job_why(%(job)s) as detail;
 

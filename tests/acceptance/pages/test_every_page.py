@@ -11,6 +11,7 @@ PAGES = {
     "jobs": "/jobs",
     "job": "/jobs/{AGAIN}",
     "job-failed": "/jobs/{FAILED}",
+    "job-graph": "/jobs/{GRAPH}",
     "job-result": "/jobs/{RESULT}",
     "job-hostile": "/jobs/{HOSTILE}",
     "job-hostile-result": "/jobs/{HOSTILE_RESULT}",
@@ -34,6 +35,7 @@ PAGES = {
     "campaign-hostile": "/campaigns/{CAMPAIGN}",
     "campaign-retrigger": "/campaigns/spring/retrigger",
     "processes": "/processes",
+    "forget": "/results:forget?workflow=nutrient",
     "pause": "/queues/shell/pause",
     "resume": "/queues/stac/resume",
 }

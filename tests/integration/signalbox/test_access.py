@@ -23,7 +23,7 @@ from tests.parts.database import Database
 CLOSED: dict[str, Any] = {"access": {}}
 READS = {
     "landing", "conformance", "processes", "process", "jobs", "job", "results", "result", "features", "job_files", "job_file",
-    "log", "stream", "events", "family", "inputs", "prov", "why", "archive",
+    "log", "stream", "events", "family", "graph", "inputs", "prov", "why", "archive",
 }  # fmt: skip
 OPEN = {"api", "livez", "readyz", "login", "login_page", "logout"}
 SUBMITS = {"execute", "dismiss"}
