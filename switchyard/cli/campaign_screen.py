@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from rich.console import Group
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -12,7 +14,7 @@ from rich.text import Text
 from switchyard.cli.output import as_text, console, printable
 
 EVERY = 0.5
-WIDTH = 40
+WIDTH = 60
 
 
 def described(row: dict[str, Any]) -> list[str]:
@@ -21,7 +23,7 @@ def described(row: dict[str, Any]) -> list[str]:
     done = row["successful"] + row["unsuccessful"]
     lines = [
         f"{row['name']}: {what}, {row['status']}, {row['action_uuid']}",
-        f"{done:,} of {row['items']:,} items done, {row['unsuccessful']:,} of them without success; "
+        f"{done:,} of {row['items']:,} items done, {row['unsuccessful']:,} of them without success.",
         f"{row['open']:,} open (at most {row['in_flight']:,}), {row['waiting']:,} wait.",
     ]
     if not row["complete"]:
@@ -41,6 +43,8 @@ def described(row: dict[str, Any]) -> list[str]:
 
 def pace(row: dict[str, Any]) -> str:
     """The rate of the last minutes, and the time left at that rate."""
+    if row["successful"] + row["unsuccessful"] == 0:
+        return "Nothing has ended yet."
     if not row["per_second"]:
         return "Nothing has ended in the last 5 minutes."
     left = _span(row["seconds_left"]) if row["complete"] else "unknown while the source is read"
@@ -48,23 +52,33 @@ def pace(row: dict[str, Any]) -> str:
 
 
 def live(read: Callable[[], dict[str, Any]]) -> None:
-    """The screen, until the campaign has ended or somebody presses Ctrl-C."""
-    with Live(console=console(), refresh_per_second=4, transient=True) as screen:
+    """The screen, until the campaign has ended or somebody presses Ctrl-C; it is cleared then."""
+    with (
+        suppress(KeyboardInterrupt),
+        Live(console=console(), refresh_per_second=4, transient=True) as screen,
+    ):
         while (row := read())["ended_at"] is None:
             screen.update(_screen(row))
             time.sleep(EVERY)
 
 
-def _screen(row: dict[str, Any]) -> Table:
+def _screen(row: dict[str, Any]) -> Group:
     done = row["successful"] + row["unsuccessful"]
-    grid = Table.grid(padding=(0, 1))
-    share = f"{100 * done / row['items']:.0f} %" if row["items"] else "0 %"
-    style = "red" if row["unsuccessful"] else "green"
-    bar = ProgressBar(total=max(1, row["items"]), completed=done, width=WIDTH, complete_style=style)
-    grid.add_row(Text(printable(row["name"])), bar, Text(share))
-    for line in described(row)[1:]:
-        grid.add_row("", Text(printable(line)))
-    return grid
+    share = f"{100 * done // row['items'] if row['items'] else 0} %"  # 100 % only once all are done
+    style = "yellow" if row["unsuccessful"] else "green"
+    bar = Table.grid(padding=(0, 1))
+    bar.add_row(
+        ProgressBar(
+            total=max(1, row["items"]),
+            completed=done,
+            width=WIDTH,
+            complete_style=style,
+            finished_style=style,
+        ),
+        Text(share),
+    )
+    name, *rest = (Text(printable(line), no_wrap=True, overflow="ellipsis") for line in described(row))
+    return Group(name, bar, *rest, Text("Ctrl-C ends the view, not the campaign.", style="dim"))
 
 
 def _span(seconds: float) -> str:
