@@ -42,7 +42,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> str:
     def interrupted(_: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(campaign_screen.time, "sleep", interrupted)
+    monkeypatch.setattr("time.sleep", interrupted)
     campaign_screen.live(lambda: {**ROW, **changes})
     return screen.getvalue()
 
