@@ -66,12 +66,13 @@ begin
         using errcode = 'check_violation';
     end if;
   end if;
-  insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id, member_of, flow, lane)
+  insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id, member_of, flow, lane, rank)
   select f.action_uuid, f.action_name, f.priority, 'PENDING', 1, 0,
     case when f.after is null and (f.workflow = any (reusing)) is not true then f.start_after else 'infinity' end,
     switchyard.uuid_lock(f.action_uuid), f.member_of,
     coalesce(w.flow, n.flow),
-    case when n.flow is not null then coalesce(f.lane, switchyard.lane_at(f.parameters, n.lane_path), '') end
+    case when n.flow is not null then coalesce(f.lane, switchyard.lane_at(f.parameters, n.lane_path), '') end,
+    case when coalesce(w.flow, n.flow) is not null then switchyard.rank_of(f.priority, f.action_uuid, n.priority_aging) end
   from fresh f
   left join switchyard.flow n on n.action_name = f.action_name and n.workflow is null
   left join switchyard.flow w on w.action_name = f.action_name and w.workflow = f.workflow;

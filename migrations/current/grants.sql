@@ -32,7 +32,7 @@ grant usage on schema switchyard to switchyard_admin, switchyard_operator, switc
 -- A reader sees; it changes nothing.
 grant select on all tables in schema switchyard to switchyard_reader, switchyard_worker, switchyard_admin;
 grant select on public.migration to switchyard_reader, switchyard_worker, switchyard_admin;
-grant execute on function switchyard.uuid_floor(timestamptz), switchyard.uuid_lock(uuid), switchyard.verify(), switchyard.verify_flows(), switchyard.verify_sets(), switchyard.verify_reuse(), switchyard.tally_of(uuid),
+grant execute on function switchyard.uuid_floor(timestamptz), switchyard.uuid_lock(uuid), switchyard.verify(), switchyard.verify_flows(), switchyard.rank_of(smallint, uuid, double precision), switchyard.verify_sets(), switchyard.verify_reuse(), switchyard.tally_of(uuid),
   switchyard.note_of(switchyard.status, text, jsonb), switchyard.cause_of(text), switchyard.waiting_names(),
   switchyard.bell_key(text), switchyard.bell_channel(text) to switchyard_reader, switchyard_worker, switchyard_admin;
 grant execute on function switchyard.uuid_time(uuid), switchyard.is_within_limits(jsonb), switchyard.are_tags(text[])

@@ -29,23 +29,33 @@ language sql immutable parallel safe as $$
 $$;
 comment on function switchyard.lane_or_none is 'The same, but null where what the path finds cannot be a lane.';
 
-create or replace function switchyard.flow_of(p_uuid uuid, out flow text, out lane text)
+-- What waits for `aging` seconds goes before what comes then with a priority that is smaller by one. A rank never changes: all grow
+-- old at the same pace, so the order of two actions is settled when the second comes.
+create or replace function switchyard.rank_of(p_priority smallint, p_uuid uuid, p_aging double precision) returns bigint
+language sql immutable parallel safe as $$
+  select case when p_aging is null then p_priority
+    else p_priority * (1000 * p_aging)::bigint + (1000 * extract(epoch from switchyard.uuid_time(p_uuid)))::bigint end
+$$;
+comment on function switchyard.rank_of is 'The place in its lane of an action with that priority: smaller goes first.';
+
+create or replace function switchyard.flow_of(p_uuid uuid, out flow text, out lane text, out rank bigint)
 language sql stable as $$
   select coalesce(w.flow, n.flow),
-    case when n.flow is not null then coalesce(a.lane, switchyard.lane_or_none(a.parameters, n.lane_path), '') end
+    case when n.flow is not null then coalesce(a.lane, switchyard.lane_or_none(a.parameters, n.lane_path), '') end,
+    case when coalesce(w.flow, n.flow) is not null then switchyard.rank_of(a.priority, a.action_uuid, n.priority_aging) end
   from switchyard.action a
   left join switchyard.flow n on n.action_name = a.action_name and n.workflow is null
   left join switchyard.flow w on w.action_name = a.action_name and w.workflow = a.workflow
   where a.action_uuid = p_uuid
 $$;
-comment on function switchyard.flow_of is 'The flow and the lane of an action; null where its name has no lanes and limits.';
+comment on function switchyard.flow_of is 'The flow, the lane and the rank of an action; null where its name has no lanes and limits.';
 
 -- A name always has a flow of its own where one of its workflows has one. What is in the yard without: it was there before
 -- the flow was announced, or came from a transaction that was open then. It goes to the lane that it would have had.
 create or replace function switchyard.adopt_strays(p_action_name text) returns void
 language sql volatile as $$
   with adopted as (
-    update switchyard.yard y set flow = o.flow, lane = o.lane, entered = pg_current_xact_id()
+    update switchyard.yard y set flow = o.flow, lane = o.lane, rank = o.rank, entered = pg_current_xact_id()
     from (
       select z.action_uuid from switchyard.yard z
       where z.action_name = p_action_name and z.flow is null and z.status in ('PENDING', 'BACKOFF') and z.due is null
@@ -75,7 +85,7 @@ $$;
 comment on function switchyard.flow_session_number is 'The number of this session; it holds the lock (1937204084, number) for as long as it lives.';
 
 -- Every ready row behind its lane's position is in early, and a lane that has one is not empty.
-create or replace function switchyard.lanes_arrive(p_state switchyard.flow_state, p_flow switchyard.flow, p_lanes text[], p_priorities smallint[], p_uuids uuid[])
+create or replace function switchyard.lanes_arrive(p_state switchyard.flow_state, p_flow switchyard.flow, p_lanes text[], p_ranks bigint[], p_uuids uuid[])
 returns void language plpgsql volatile as $$
 begin
   insert into switchyard.lane (flow, lane, seq, vtime, tokens, refilled, weight)
@@ -86,20 +96,20 @@ begin
   where (select x.seq from switchyard.lane x where (x.flow || '') = p_flow.flow and x.lane = d.lane limit 1) is null;
   update switchyard.lane l set seq = p_state.seq + 1,
     early = case when e.many then '{}' else l.early || e.early end,
-    from_priority = case when e.many then -32768 else l.from_priority end,
+    from_rank = case when e.many then -9223372036854775808 else l.from_rank end,
     from_uuid = case when e.many then '00000000-0000-0000-0000-000000000000' else l.from_uuid end,
     vtime = case when l.state = 'empty' then greatest(l.vtime, p_state.vnow) else l.vtime end,
     state = case when l.state = 'empty' then 'ready' else l.state end
   from (
     select n.at, b.early, cardinality(n.early) + cardinality(b.early) > 1000 as many
-    from (select a.lane, array_agg(a.priority) as priorities, array_agg(a.id) as ids
-          from unnest(p_lanes, p_priorities, p_uuids) as a (lane, priority, id) group by a.lane) as g
+    from (select a.lane, array_agg(a.rank) as ranks, array_agg(a.id) as ids
+          from unnest(p_lanes, p_ranks, p_uuids) as a (lane, rank, id) group by a.lane) as g
     cross join lateral (
-      select x.ctid as at, x.state, x.from_priority, x.from_uuid, x.early from switchyard.lane x
+      select x.ctid as at, x.state, x.from_rank, x.from_uuid, x.early from switchyard.lane x
       where (x.flow || '') = p_flow.flow and x.lane = g.lane order by x.seq desc limit 1) as n
     cross join lateral (
-      select coalesce(array_agg(distinct k.id), '{}') as early from unnest(g.priorities, g.ids) as k (priority, id)
-      where (k.priority, k.id) <= (n.from_priority, n.from_uuid) and k.id <> all (n.early)) as b
+      select coalesce(array_agg(distinct k.id), '{}') as early from unnest(g.ranks, g.ids) as k (rank, id)
+      where (k.rank, k.id) <= (n.from_rank, n.from_uuid) and k.id <> all (n.early)) as b
     where n.state = 'empty' or b.early <> '{}' offset 0) as e
   where l.ctid = e.at; -- by its place: joined by its key, a plan made while the table was empty walks all lanes for each
 end
@@ -124,8 +134,8 @@ begin
   if names is null then
     return;
   end if;
-  perform switchyard.lanes_arrive(p_state, p_flow, names, array_fill(null::smallint, array[cardinality(names)]), array_fill(null::uuid, array[cardinality(names)]));
-  update switchyard.lane l set seq = p_state.seq + 1, from_priority = -32768, from_uuid = '00000000-0000-0000-0000-000000000000', early = '{}'
+  perform switchyard.lanes_arrive(p_state, p_flow, names, array_fill(null::bigint, array[cardinality(names)]), array_fill(null::uuid, array[cardinality(names)]));
+  update switchyard.lane l set seq = p_state.seq + 1, from_rank = -9223372036854775808, from_uuid = '00000000-0000-0000-0000-000000000000', early = '{}'
   from (
     select n.at from unnest(names) as k (lane), lateral (
       select x.ctid as at from switchyard.lane x where (x.flow || '') = p_flow.flow and x.lane = k.lane order by x.seq desc limit 1) as n offset 0) as e
@@ -162,25 +172,25 @@ comment on function switchyard.lanes_slowed is 'The breaker multiplies what is l
 
 create or replace function switchyard.flow_arrivals(
   p_flow switchyard.flow, p_seen pg_snapshot, p_flying uuid[],
-  out arrived bigint, out first_due timestamptz, out lanes text[], out priorities smallint[], out ids uuid[]
+  out arrived bigint, out first_due timestamptz, out lanes text[], out ranks bigint[], out ids uuid[]
 ) language plpgsql stable as $$
 declare
   top xid8 := pg_snapshot_xmax(p_seen);
   open_then xid8[] := array(select pg_snapshot_xip(p_seen));
 begin
   select count(*), min(n.due), coalesce(array_agg(n.lane) filter (where n.ready), '{}'),
-    coalesce(array_agg(n.priority) filter (where n.ready), '{}'), coalesce(array_agg(n.action_uuid) filter (where n.ready), '{}')
-  into arrived, first_due, lanes, priorities, ids
+    coalesce(array_agg(n.rank) filter (where n.ready), '{}'), coalesce(array_agg(n.action_uuid) filter (where n.ready), '{}')
+  into arrived, first_due, lanes, ranks, ids
   from (
     select z.*, z.flow = p_flow.flow and z.due is null
       and p_flying[width_bucket(z.action_uuid, p_flying)] is distinct from z.action_uuid as ready
     from (
-      (select z.action_uuid, z.action_name, z.flow, z.lane, z.priority, z.due from switchyard.yard z
+      (select z.action_uuid, z.action_name, z.flow, z.lane, z.rank, z.due from switchyard.yard z
        where hashtext(z.action_name) = hashtext(p_flow.action_name) and z.status in ('PENDING', 'BACKOFF') and z.entered >= top
        order by z.entered limit 5001)
       union all
       select w.* from unnest(open_then) as o (id), lateral (
-        select z.action_uuid, z.action_name, z.flow, z.lane, z.priority, z.due from switchyard.yard z
+        select z.action_uuid, z.action_name, z.flow, z.lane, z.rank, z.due from switchyard.yard z
         where hashtext(z.action_name) = hashtext(p_flow.action_name) and z.status in ('PENDING', 'BACKOFF') and z.entered = o.id
         offset 0) as w
       limit 5001) as z
@@ -228,13 +238,13 @@ declare
   freed_ids uuid[] := '{}'; freed_lanes text[] := '{}';
   flying uuid[];
   dead bigint[];
-  new_lanes text[]; new_priorities smallint[]; new_uuids uuid[]; arrived bigint; late timestamptz;
-  due_lanes text[]; due_priorities smallint[]; due_uuids uuid[]; due_strays boolean := false;
+  new_lanes text[]; new_ranks bigint[]; new_uuids uuid[]; arrived bigint; late timestamptz;
+  due_lanes text[]; due_ranks bigint[]; due_uuids uuid[]; due_strays boolean := false;
   docked_lanes text[] := '{}'; docked_counts bigint[] := '{}'; docked bigint := 0;
   one integer; -- where lanes have a limit; the breaker leaves at least this
   foreign_now uuid[] := '{}'; strangers uuid[]; -- held by others than the sessions of the flow
   room integer; passes integer := 0; turns integer := greatest(quantum, p_limit / 16);
-  c_lane_at tid[]; c_lane text[]; c_take integer[]; c_at tid[]; c_uuid uuid[]; c_lock bigint[]; c_priority smallint[];
+  c_lane_at tid[]; c_lane text[]; c_take integer[]; c_at tid[]; c_uuid uuid[]; c_lock bigint[]; c_rank bigint[];
   ok boolean[]; ok2 boolean[]; w_uuid uuid[]; w_run integer[]; w_attempt integer[]; w_lock bigint[]; w_lane text[];
   got integer; same bigint; first_runs bigint; first_attempts bigint; first_locks bigint; same_runs bigint; same_attempts bigint; same_locks bigint;
   candidates integer; found_rows integer; last_vtime double precision; page_full boolean; v_min double precision; settled integer;
@@ -317,7 +327,7 @@ begin
     where z.action_name = f.action_name and z.flow is null and z.status in ('PENDING', 'BACKOFF') and z.due is null) then
     perform switchyard.adopt_strays(f.action_name);
   end if;
-  select a.arrived, a.first_due, a.lanes, a.priorities, a.ids into arrived, late, new_lanes, new_priorities, new_uuids
+  select a.arrived, a.first_due, a.lanes, a.ranks, a.ids into arrived, late, new_lanes, new_ranks, new_uuids
   from switchyard.flow_arrivals(f, st.seen, flying) as a;
   st.waited := case when arrived > 5000 then '-infinity' else least(st.waited, late) end;
   select min(w.due) into next_due from switchyard.yard w
@@ -330,15 +340,15 @@ begin
         where w.action_name = f.action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null
           and w.due >= st.waited and w.due <= moment
         order by w.due limit greatest(4 * p_limit, 1000) for update skip locked)
-      returning y.flow, y.lane, y.priority, y.action_uuid
+      returning y.flow, y.lane, y.rank, y.action_uuid
     )
-    select array_agg(r.lane) filter (where r.ours), array_agg(r.priority) filter (where r.ours),
+    select array_agg(r.lane) filter (where r.ours), array_agg(r.rank) filter (where r.ours),
       array_agg(r.action_uuid) filter (where r.ours), coalesce(bool_or(r.flow is null), false)
-    into due_lanes, due_priorities, due_uuids, due_strays
+    into due_lanes, due_ranks, due_uuids, due_strays
     from (
       select w.*, w.flow = p_flow and flying[width_bucket(w.action_uuid, flying)] is distinct from w.action_uuid as ours
       from ready w) as r;
-    new_lanes := new_lanes || due_lanes; new_priorities := new_priorities || due_priorities; new_uuids := new_uuids || due_uuids;
+    new_lanes := new_lanes || due_lanes; new_ranks := new_ranks || due_ranks; new_uuids := new_uuids || due_uuids;
     select min(w.due) into next_due from switchyard.yard w
     where w.action_name = f.action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null and w.due >= st.waited;
   end if;
@@ -347,7 +357,7 @@ begin
     perform switchyard.lanes_restart(st, f);
     st.seq := st.seq + 1;
   elsif new_lanes <> '{}' then
-    perform switchyard.lanes_arrive(st, f, new_lanes, new_priorities, new_uuids);
+    perform switchyard.lanes_arrive(st, f, new_lanes, new_ranks, new_uuids);
     st.seq := st.seq + 1;
   end if;
   update switchyard.lane l set seq = st.seq + 1, state = 'ready', vtime = greatest(l.vtime, st.vnow), next_at = null
@@ -375,14 +385,14 @@ begin
   end if;
   while room > 0 and passes < 100 loop
     passes := passes + 1;
-    select array_agg(c.lane_at), array_agg(c.lane), array_agg(c.take), array_agg(c.action_uuid), array_agg(c.lock_id), array_agg(c.priority),
+    select array_agg(c.lane_at), array_agg(c.lane), array_agg(c.take), array_agg(c.action_uuid), array_agg(c.lock_id), array_agg(c.rank),
       array_agg(c.run), array_agg(c.attempt), array_agg(c.at), max(c.vtime), count(c.action_uuid), count(*),
       sum(c.run), sum(c.attempt), bit_xor(c.lock_id)
-    into c_lane_at, c_lane, c_take, c_uuid, c_lock, c_priority, w_run, w_attempt, c_at, last_vtime, candidates, found_rows,
+    into c_lane_at, c_lane, c_take, c_uuid, c_lock, c_rank, w_run, w_attempt, c_at, last_vtime, candidates, found_rows,
       first_runs, first_attempts, first_locks
     from (select p.* from (
       -- A lane that turns out to be empty takes up no room: a claim of one would else look at one lane in each pass.
-      select l.at as lane_at, l.lane, l.take, l.vtime, y.at, y.action_uuid, y.lock_id, y.priority, y.run, y.attempt,
+      select l.at as lane_at, l.lane, l.take, l.vtime, y.at, y.action_uuid, y.lock_id, y.rank, y.run, y.attempt,
         count(y.action_uuid) over (rows between unbounded preceding and current row) as nth
       from (
         select x.ctid as at, x.*, greatest(0, least(room, greatest(1, round(turns * x.weight)),
@@ -393,17 +403,17 @@ begin
         order by x.vtime, x.lane offset 0) as l
       left join lateral (
         select u.* from (
-          select e.at, e.action_uuid, e.lock_id, e.priority, e.run, e.attempt from unnest(l.early) as k (id) cross join lateral (
+          select e.at, e.action_uuid, e.lock_id, e.rank, e.run, e.attempt from unnest(l.early) as k (id) cross join lateral (
             select z.ctid as at, z.* from switchyard.yard z where z.action_uuid = k.id offset 0) as e
           where e.status in ('PENDING', 'BACKOFF') and e.due is null
             and flying[width_bucket(e.action_uuid, flying)] is distinct from e.action_uuid
           union all
-          (select z.ctid as at, z.action_uuid, z.lock_id, z.priority, z.run, z.attempt from switchyard.yard z
+          (select z.ctid as at, z.action_uuid, z.lock_id, z.rank, z.run, z.attempt from switchyard.yard z
            where (z.flow || '') = p_flow and z.flow is not null and z.lane = l.lane and z.status in ('PENDING', 'BACKOFF') and z.due is null
-             and (z.priority, z.action_uuid) > (l.from_priority, l.from_uuid) and z.action_uuid <> all (l.early)
+             and (z.rank, z.action_uuid) > (l.from_rank, l.from_uuid) and z.action_uuid <> all (l.early)
              and flying[width_bucket(z.action_uuid, flying)] is distinct from z.action_uuid
-           order by z.priority, z.action_uuid limit l.take)) as u
-        order by u.priority, u.action_uuid limit l.take) as y on true) as p
+           order by z.rank, z.action_uuid limit l.take)) as u
+        order by u.rank, u.action_uuid limit l.take) as y on true) as p
       where p.nth <= room limit room + page_rows) as c;
     if c_lane is null then -- nothing is ready: no virtual time up to here will be used again
       st.vnow := greatest(st.vnow, st.vmax) + 1e-6;
@@ -450,7 +460,7 @@ begin
       update switchyard.lane l set seq = st.seq + 1,
         vtime = l.vtime + s.got / l.weight, in_flight = l.in_flight + s.got,
         tokens = n.tokens, refilled = moment, early = n.early,
-        from_priority = case when n.further then c_priority[s.last] else l.from_priority end,
+        from_rank = case when n.further then c_rank[s.last] else l.from_rank end,
         from_uuid = case when n.further then c_uuid[s.last] else l.from_uuid end,
         state = n.state,
         since = case when n.state in ('full', 'waiting') then case when s.got > 0 then moment else coalesce(l.since, moment) end end,
@@ -467,7 +477,7 @@ begin
       ) as m
       cross join lateral (
         select m.tokens, m.early, m.rate, m.ended or f.lane_running is not null as pause,
-          (c_priority[s.last], c_uuid[s.last]) > (o.from_priority, o.from_uuid) as further,
+          (c_rank[s.last], c_uuid[s.last]) > (o.from_rank, o.from_uuid) as further,
           case when m.ended and m.early = '{}' then 'empty'
             when m.ended then 'waiting'
             when o.in_flight + s.got >= greatest(one, floor(f.lane_in_flight * o.factor)) then 'full'
@@ -516,16 +526,19 @@ end
 $$;
 comment on function switchyard.lane_claim is 'Locks and returns up to p_limit actions of a flow, within its limits and in fair turns; p_held is all that the session still holds.';
 
--- As the configuration has them. A flow that changes keeps its lanes and what is in flight.
+-- As the configuration has them. A flow that changes keeps its lanes and what is in flight; what is open gets other ranks where
+-- priorities age at another pace than before.
 create or replace function switchyard.announce_flows(p_flows jsonb) returns void
 language plpgsql volatile security definer set search_path = switchyard, pg_temp as $$
 declare
   f switchyard.flow;
+  aging double precision;
 begin
   for f in select x.* from jsonb_populate_recordset(null::switchyard.flow, p_flows) as x order by x.flow loop
     perform pg_advisory_xact_lock(1937204083, hashtext(f.flow));
     f.weights := coalesce(f.weights, '{}');
     f.breaker_floor := coalesce(f.breaker_floor, 0.01);
+    select x.priority_aging into aging from switchyard.flow x where x.flow = f.flow;
     if to_jsonb(f) is distinct from (select to_jsonb(x) from switchyard.flow x where x.flow = f.flow) then
       delete from switchyard.flow x where x.flow = f.flow or (x.action_name = f.action_name and x.workflow is not distinct from f.workflow);
       insert into switchyard.flow values (f.*);
@@ -533,6 +546,11 @@ begin
         state = case when l.state in ('full', 'waiting') then 'ready' else l.state end, vtime = greatest(l.vtime, s.vnow), next_at = null
       from (select x.vnow from switchyard.flow_state x where x.flow = f.flow order by x.seq desc limit 1) as s
       where l.flow = f.flow;
+      if aging is distinct from f.priority_aging then
+        -- Each arrives once more, at its new place.
+        update switchyard.yard y set rank = switchyard.rank_of(y.priority, y.action_uuid, f.priority_aging), entered = pg_current_xact_id()
+        where y.flow = f.flow;
+      end if;
     end if;
   end loop;
 end
@@ -561,7 +579,7 @@ begin
     delete from switchyard.flow_state s where s.flow = gone;
     delete from switchyard.flow_session s where s.flow = gone;
     delete from switchyard.lane l where l.flow = gone;
-    update switchyard.yard y set flow = null, lane = null, entered = pg_current_xact_id() where y.flow = gone;
+    update switchyard.yard y set flow = null, lane = null, rank = null, entered = pg_current_xact_id() where y.flow = gone;
   end loop;
 end
 $$;

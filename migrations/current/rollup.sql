@@ -115,9 +115,9 @@ begin
       entered = pg_current_xact_id()
     where y.action_uuid = event.action_uuid;
     if not found then
-      insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id, flow, lane)
+      insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id, flow, lane, rank)
       select thread.action_uuid, thread.action_name, thread.priority, event.status, event.run, event.attempt,
-        thread.next_attempt_after, thread.lock_id, o.flow, o.lane
+        thread.next_attempt_after, thread.lock_id, o.flow, o.lane, o.rank
       from switchyard.flow_of(thread.action_uuid) as o;
     end if;
   end if;

@@ -25,8 +25,13 @@ language sql stable as $$
   left join switchyard.lane l using (flow, lane)
   where y.status in ('PENDING', 'BACKOFF') and y.due is null and pg_visible_in_snapshot(y.entered, s.seen) and (
       l.flow is null or l.state = 'empty'
-      or ((y.priority, y.action_uuid) <= (l.from_priority, l.from_uuid) and y.action_uuid <> all (l.early)))
+      or ((y.rank, y.action_uuid) <= (l.from_rank, l.from_uuid) and y.action_uuid <> all (l.early)))
     and not exists (select from flying c where c.flow = y.flow and c.id = y.action_uuid)
+  union all
+  select y.action_uuid, 'rank in its lane', r.rank::text, y.rank::text
+  from switchyard.yard y join switchyard.flow f using (flow)
+  cross join lateral (select switchyard.rank_of(y.priority, y.action_uuid, f.priority_aging) as rank) as r
+  where y.rank <> r.rank
 $$;
 comment on function switchyard.verify_flows is 'Every place where lanes contradict the queue; empty when all is well.';
 

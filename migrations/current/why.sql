@@ -133,14 +133,15 @@ begin
       select from switchyard.yard y
       where (y.flow || '') = own.flow and y.flow is not null and y.lane = own.lane
         and y.status in ('PENDING', 'BACKOFF') and y.due is null
-        and (y.priority, y.action_uuid) < (p_priority, p_uuid) and y.lock_id <> all (held)
-      order by y.priority, y.action_uuid limit p_most) as in_lane
+        and (y.rank, y.action_uuid) < (own.rank, p_uuid) and y.lock_id <> all (held)
+      order by y.rank, y.action_uuid limit p_most) as in_lane
   ) + (
     select count(*) from (
       select from switchyard.yard y
       where y.action_name = p_action_name and y.status in ('PENDING', 'BACKOFF') and y.due <= moment
         and (y.flow, y.lane) is not distinct from (own.flow, own.lane)
-        and (y.priority, y.action_uuid) < (p_priority, p_uuid) and y.lock_id <> all (held) limit p_most) as due);
+        and (coalesce(y.rank, y.priority), y.action_uuid) < (coalesce(own.rank, p_priority), p_uuid) and y.lock_id <> all (held)
+      limit p_most) as due);
 end
 $$;
 comment on function switchyard.place_of is 'How many of that name would be claimed before it, and itself; counted to p_most of each.';

@@ -233,6 +233,8 @@ create table switchyard.yard (
   member_of uuid,
   flow text,
   lane text,
+  rank bigint,
+  constraint yard_rank_is_that_of_a_flow check ((flow is null) = (rank is null)),
   constraint yard_holds_what_has_not_ended check (status in ('PENDING', 'QUEUED', 'RUNNING', 'BACKOFF'))
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
         autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000);
@@ -243,10 +245,11 @@ comment on column switchyard.yard.watched is 'Another action waits for it: its e
 comment on column switchyard.yard.member_of is 'The set that counts its end.';
 comment on column switchyard.yard.flow is 'Whose limits and turns it is under; null for action names without lanes and limits.';
 comment on column switchyard.yard.lane is 'Its lane in that flow; empty for an action without one.';
+comment on column switchyard.yard.rank is 'Smaller goes first in its lane: its priority, or where that ages, a time.';
 create index yard_ready on switchyard.yard (action_name, priority, action_uuid)
   where flow is null and status in ('PENDING', 'BACKOFF') and due is null;
 -- The expression keeps this index for the claims of flows alone.
-create index yard_lane on switchyard.yard ((flow || ''), lane, priority, action_uuid)
+create index yard_lane on switchyard.yard ((flow || ''), lane, rank, action_uuid)
   where flow is not null and status in ('PENDING', 'BACKOFF') and due is null;
 create index yard_waiting on switchyard.yard (action_name, due)
   where status in ('PENDING', 'BACKOFF') and due is not null;

@@ -15,10 +15,12 @@ create table switchyard.flow (
   lane_running integer,
   weights jsonb not null default '{}',
   breaker_floor double precision not null default 0.01,
+  priority_aging double precision,
   unique nulls not distinct (action_name, workflow),
   constraint flow_limits_are_at_least_1 check (least(in_flight, running, lane_in_flight, lane_running) >= 1),
   constraint flow_rates_are_positive check (least(rate, lane_rate) > 0 and least(burst, lane_burst) >= 1),
   constraint flow_rate_has_a_burst check ((rate is null) = (burst is null) and (lane_rate is null) = (lane_burst is null)),
+  constraint flow_priority_aging_is_a_second_to_a_year check (priority_aging between 1 and 31536000),
   constraint flow_weights_are_an_object check (jsonb_typeof(weights) = 'object'),
   constraint flow_weights_are_positive check (
     not jsonb_path_exists(weights, 'strict $.* ? (@.type() != "number" || @ < 0.01 || @ > 1000)', '{}', true))
@@ -27,6 +29,7 @@ comment on table switchyard.flow is 'Action names, or workflows of them, that ha
 comment on column switchyard.flow.flow is 'The action name, or action name/workflow.';
 comment on column switchyard.flow.lane_path is 'Where the lane is in the parameters, if a submission names none.';
 comment on column switchyard.flow.in_flight is 'Dispatches in flight at once, of the whole fleet.';
+comment on column switchyard.flow.priority_aging is 'Who waits so many seconds goes before who came now with a priority that is smaller by one; null: it never does.';
 comment on column switchyard.flow.running is 'Executions at the backend at once, those in flight included.';
 
 -- What changes with every claim has a number in its key that only grows, and is read from the newest end: versions that an
@@ -79,7 +82,7 @@ create table switchyard.lane (
   next_at timestamptz,
   since timestamptz,
   factor double precision not null default 1,
-  from_priority smallint not null default -32768,
+  from_rank bigint not null default -9223372036854775808,
   from_uuid uuid not null default '00000000-0000-0000-0000-000000000000',
   early uuid[] not null default '{}',
   constraint lane_state_is_known check (state in ('ready', 'full', 'waiting', 'empty')),
@@ -91,7 +94,7 @@ comment on column switchyard.lane.state is 'Waiting is until next_at: for tokens
 comment on column switchyard.lane.vtime is 'Virtual time: turns that it had, divided by its weight.';
 comment on column switchyard.lane.since is 'Since when it has work that its limits hold back.';
 comment on column switchyard.lane.factor is 'What the breaker leaves of its limits.';
-comment on column switchyard.lane.from_uuid is 'All that was ready up to (from_priority, from_uuid) was taken, except early.';
+comment on column switchyard.lane.from_uuid is 'All that was ready up to (from_rank, from_uuid) was taken, except early.';
 comment on column switchyard.lane.early is 'What entered behind that.';
 -- The expression keeps this index for looking up one lane: nothing else fits it, and that fits no other index.
 create index lane_newest on switchyard.lane ((flow || ''), lane, seq desc);

@@ -11,7 +11,7 @@ from switchyard.config.model import Model
 from switchyard.config.problems import Path, Problem
 from switchyard.config.rate import Rate
 from switchyard.config.retry import RetryPolicy
-from switchyard.config.units import Interval
+from switchyard.config.units import Aging, Interval
 
 
 class Action(Model):
@@ -52,6 +52,9 @@ class Action(Model):
     Lanes of one action name take turns."""
     limits: Limits = Limits()
     """Limits for all conductors together, of the action name and of each lane."""
+    priority_aging: Aging | None = None
+    """An action that waits this long goes before one that comes then with a priority smaller by one: a steady
+    stream of urgent ones does not hold it back for ever. Without it, priorities do not age."""
 
     def templates(self) -> Iterator[tuple[Path, str]]:
         """Texts that may use secrets: where they are in the action, and what they say."""

@@ -1,4 +1,7 @@
-"""Which action names and workflows take turns by lane or have limits: announced to the database, ADR 0131."""
+"""Which action names and workflows have lanes, limits, or priorities that age: announced to the database.
+
+The decisions are ADR 0131 and 0250.
+"""
 
 from typing import Any
 
@@ -8,18 +11,19 @@ from switchyard.config.workflows import Workflow
 
 
 def flows_of(config: Config, name: str) -> list[dict[str, Any]]:
-    """The rows of `switchyard.flow` for an action name; none where it has neither lanes nor limits.
+    """The rows of `switchyard.flow` for an action name; none where it has nothing of that.
 
     Where a workflow has limits of its own, the name has a flow for the rest.
     """
     action = config.actions[name]
     limited = {key: flow for key, flow in config.workflows.items() if flow.action == name and flow.limits}
-    if action.lane is None and not action.limits.for_fleet and not limited:
+    if action.lane is None and not action.limits.for_fleet and not limited and action.priority_aging is None:
         return []
-    return [
+    flows = [
         _of_name(name, action),
         *(_of_workflow(name, key, workflow) for key, workflow in sorted(limited.items())),
     ]
+    return [{**flow, "priority_aging": action.priority_aging} for flow in flows]
 
 
 def _of_name(name: str, action: Action) -> dict[str, Any]:

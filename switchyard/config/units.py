@@ -112,6 +112,7 @@ Duration = Annotated[
     WithJsonSchema({"type": "string", "pattern": DURATION_PATTERN, "examples": ["250ms", "30s", "1h30m"]}),
 ]
 Interval = Annotated[Duration, Field(ge=0.001)]
+Aging = Annotated[Duration, Field(ge=1, le=365 * 86400)]
 PerSecond = Annotated[
     float,
     Field(gt=0, le=1e6),

@@ -212,3 +212,14 @@ async def test_a_claim_that_gave_up_reports_the_steps_of_its_breakers_with_the_n
         assert flow.values()["slowed"] == []
     finally:
         await session.close()
+
+
+async def test_who_has_waited_goes_before_urgent_ones_that_came_later(yard: Yard) -> None:
+    """The handler of one worker with one slot sees them in the order in which they are claimed."""
+    insert = """insert into switchyard.action (action_uuid, action_name, priority)
+      values (switchyard.uuid7(now() - make_interval(secs => %s)), %s, %s) returning action_uuid"""
+    rows = [yard.database.execute(insert, age, NAME, priority) for age, priority in ((0, 1), (60, 4), (5, 2))]
+    urgent, patient, between = (uuid for [[uuid]] in rows)
+    handler = Script()
+    await yard.drain(yard.served(handler, concurrency=1, priority_aging="10s"))
+    assert list(handler.seen) == [patient, urgent, between]
