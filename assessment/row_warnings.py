@@ -32,7 +32,7 @@ CONVERTED = Warned(
 SAME_BOUNDARY = Warned(
     "The same boundary occurs twice", "has the same boundary as site {site}: counted in the total of both"
 )
-OVERLAPS = Warned("Sites overlap", "overlaps {sites} ({hectares} ha): that ground is counted more than once")
+OVERLAPS = Warned("Sites overlap", "overlaps {sites} ({ground}): that ground is counted more than once")
 SAME_ID = Warned("The same id occurs twice", "has the same id as {sites}")
 NO_WORKS = Warned("In no works' catchment", "in no works' catchment: package treatment plant assumed")
 WEAK_WORKS = Warned(
@@ -45,11 +45,9 @@ WEAK_SUBCATCHMENT = Warned(
     "The subcatchment holds less than half of the site", "subcatchment {name} covers only {share} of the site"
 )
 NO_PARCEL = Warned(
-    "Ground without a land-use parcel", "{hectares} ha in a nutrient catchment have no land-use parcel"
+    "Ground without a land-use parcel", "{ground} in a nutrient catchment have no land-use parcel"
 )
-NO_COEFFICIENT = Warned(
-    "Ground without a coefficient", "{hectares} ha of land-use parcels have no coefficient"
-)
+NO_COEFFICIENT = Warned("Ground without a coefficient", "{ground} of land-use parcels have no coefficient")
 STANDARD_RATES = Warned(
     "In no nutrient catchment", "in no nutrient catchment: standard occupancy and water use"
 )

@@ -52,7 +52,7 @@ def assess_gcn(
     progress(0.4, "ponds")
     if survey is None and not bundle.has("gcn_ponds"):
         raise BadInput(f"no survey of ponds was given, and bundle {bundle.version} has no layer gcn_ponds")
-    ponds = sorted_by_area(survey or national(bundle.layer("gcn_ponds"), place.buffer), place)
+    ponds = sorted_by_area(survey or national(bundle.layer("gcn_ponds"), place.buffer), place, rule)
     progress(0.6, "habitat")
     found = impact.habitat(place, found_zones, ponds, rule)
     progress(0.9, "pond frequency")

@@ -11,6 +11,7 @@ from assessment.arrays import Bools, Geometries, distinct
 from assessment.bundle.layer import Layer
 from assessment.gcn.ground import Ground, boxes
 from assessment.polygonal import polygonal, snapped
+from assessment.rules import Rules
 
 Area = Literal["RLB", "Buffer"]
 
@@ -41,13 +42,13 @@ def national(layer: Layer, extent: shapely.Geometry) -> Ponds:
     return Ponds(shapes, ("NS",) * len(shapes), ("F",) * len(shapes))
 
 
-def sorted_by_area(ponds: Ponds, ground: Ground) -> Ponds:
+def sorted_by_area(ponds: Ponds, ground: Ground, rule: Rules) -> Ponds:
     """Ponds on a site, cut to it; then the others within reach, cut to that. Others are dropped."""
     shapes = snapped(ponds.geometry)
     shapely.prepare(ground.site)
     shapely.prepare(ground.buffer)
     within = shapely.intersects(ground.buffer, shapes)
-    on_site = within & shapely.intersects(ground.site, shapes)
+    on_site = within & rule.on_site(shapes, ground.site)
     kept = []
     for area, mask, cutter in (("RLB", on_site, ground.site), ("Buffer", within & ~on_site, ground.buffer)):
         cut = polygonal(shapely.intersection(shapes[mask], cutter))

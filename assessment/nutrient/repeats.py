@@ -8,7 +8,7 @@ import shapely
 from assessment import row_warnings as words
 from assessment.arrays import SLIVER
 from assessment.nutrient.cores import shared_area
-from assessment.nutrient.warn import hectares
+from assessment.nutrient.warn import ground
 from assessment.sites import Sites
 
 MOST_NAMED = 5
@@ -37,7 +37,7 @@ def _overlap(sites: Sites, k: int, found: Sequence[tuple[int, float]]) -> str:
     if len(found) == 1 and _same(sites, k, *found[0]):
         return words.SAME_BOUNDARY(site=numbers[0])
     area = sum(area for _, area in found)
-    return words.OVERLAPS(sites=_named(numbers), hectares=hectares(area))
+    return words.OVERLAPS(sites=_named(numbers), ground=ground(area))
 
 
 def _same(sites: Sites, k: int, other: int, area: float) -> bool:

@@ -26,14 +26,20 @@ def of_facts(fact: Facts, edition: Edition) -> list[str]:
         (words.NO_COEFFICIENT, fact.land.without_coefficient),
     ):
         if area > WORTH_SAYING:
-            said.append(missing(hectares=hectares(area)))
+            said.append(missing(ground=ground(area)))
     return said
 
 
 def percent(share: float) -> str:
     """With as many digits as a small share needs; just under a half is not 50 %."""
+    if share < 0.0001:
+        return "less than 0.01 %"
     return f"{share * 100:.3g} %" if share >= 0.1 else f"{share * 100:.2g} %"
 
 
-def hectares(square_metres: float) -> str:
-    return f"{square_metres / HECTARE:.2g}"
+def ground(square_metres: float) -> str:
+    """With two digits, and never an exponent: small areas are in square metres."""
+    if square_metres < 1:
+        return "less than 1 m²"
+    size, unit = (square_metres, "m²") if square_metres < 100 else (square_metres / HECTARE, "ha")
+    return f"{float(f'{size:.2g}'):,g} {unit}"

@@ -7,24 +7,25 @@ import numpy as np
 from assessment.arrays import Floats
 
 HIGH = 9.0
-WIDE = 5.6
-"""Units of a digit, with a little air."""
-RINGS = (0.0, 9.0, 14.0, 20.0, 28.0, 38.0, 50.0, 64.0, 80.0)
+WIDE = 7.0
+"""Units of a digit in the widest of usual fonts (DejaVu Sans Bold: 6.6), with a little air."""
+RINGS = (0.0, 9.0, 14.0, 20.0, 28.0, 38.0, 50.0, 64.0, 80.0, 98.0)
 DIRECTIONS = 12
+NOTHING: Floats = np.empty((0, 4))
 NEAR = 15.0
 """Units from a site beyond which a line leads to its number."""
 
 
 def places(
-    numbers: Sequence[int], points: Floats, frame: tuple[float, float]
+    numbers: Sequence[int], points: Floats, frame: tuple[float, float], taken: Floats = NOTHING
 ) -> Iterator[tuple[Floats, bool]]:
     """The middle of each number's place, and whether a line has to lead there.
 
-    The first free place around the site is taken; where there is none, the one that hides least.
+    The first free place around the site is used; where there is none, the one that hides least. `taken`:
+    boxes of what else is drawn.
     """
     sizes = np.array([[len(str(number)) * WIDE, HIGH] for number in numbers]) / 2
     offsets = _offsets()
-    taken = np.empty((0, 4))
     for k, point in enumerate(points):
         half = sizes[k]
         middles = np.clip(point + offsets, half + 2, np.array(frame) - half - 2)

@@ -99,16 +99,16 @@ def _gcn(results: Results, bundle: Bundle, frame: Frame, legend: dict[str, str])
 def _sites(
     results: Results, sites: Sites, frame: Frame, legend: dict[str, str], numbered: Bools
 ) -> list[str]:
-    """Sites with a number are links to their rows; lines to numbers lie under all of them."""
+    """Sites with a number are links to their rows; lines to numbers lie under all of them, numbers above."""
     out = results.tables.get("out_of_scope")
     outside = {row["RLB_ID"] for row in out.rows} if out else set()
     middles = frame.points(shapely.get_coordinates(shapely.centroid(sites.geometry)))
     bounds = shapely.bounds(sites.geometry) * frame.scale
     across = np.maximum(bounds[:, 2] - bounds[:, 0], bounds[:, 3] - bounds[:, 1])
     chosen = np.flatnonzero(numbered).tolist() if len(sites) <= MOST else []
-    of_number = places([sites.number[k] for k in chosen], middles[chosen], (WIDTH, HEIGHT))
+    of_number = places([sites.number[k] for k in chosen], middles[chosen], (WIDTH, HEIGHT), _furniture(frame))
     found = dict(zip(chosen, of_number, strict=True))
-    leaders, plain, links = [], [], []
+    leaders, plain, links, numbers = [], [], [], []
     for k, ground in enumerate(frame.visible(sites.geometry)):
         number, middle = sites.number[k], (float(middles[k, 0]), float(middles[k, 1]))
         style, words = ("site out", "Site out of scope") if number in outside else ("site", "Site")
@@ -125,9 +125,10 @@ def _sites(
         (x, y), led = found[k]
         if led:
             leaders.append(svg.line([middle, (float(x), float(y))], "leader"))
-        shapes += svg.text(str(number), (float(x), float(y) + 3.4), "number")
         links.append(svg.link(f"site-{number}", f"map-{number}", title, shapes))
-    return [*plain, *leaders, *links]
+        text = svg.text(str(number), (float(x), float(y) + 3.4), "number")
+        numbers.append(svg.second_link(f"site-{number}", text))
+    return [*plain, *leaders, *links, *numbers]
 
 
 def _dot(middle: svg.Point, style: str, title: str) -> str:
@@ -159,6 +160,12 @@ def _hidden(points: Floats, x: float, y: float, *, wide: float, high: float) -> 
     """Points under a box, and a little about it."""
     low, size = np.array([x, y]) - 8, np.array([wide, high]) + 16
     return int(((points >= low) & (points <= low + size)).all(axis=1).sum())
+
+
+def _furniture(frame: Frame) -> Floats:
+    """Where the scale and the arrow to the north are."""
+    length = round_length(WIDTH / frame.scale / 5) * frame.scale
+    return np.array([[10, HEIGHT - 42, 26 + length, HEIGHT], [WIDTH - 38, 12, WIDTH - 14, 70]])
 
 
 def _scale_bar(frame: Frame) -> Iterator[str]:

@@ -38,6 +38,11 @@ def link(to: str, own: str, label: str, content: str) -> str:
     return f'<a id="{own}" href="#{to}" aria-label="{escape(label)}">{content}</a>'
 
 
+def second_link(to: str, content: str) -> str:
+    """For the mouse: the keyboard and screen readers have the first link to the same place."""
+    return f'<a href="#{to}" tabindex="-1" aria-hidden="true">{content}</a>'
+
+
 def line(points: list[Point], style: str) -> str:
     steps = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return f'<polyline class="{style}" points="{steps}"/>'

@@ -12,6 +12,7 @@ from assessment.spec import Mode
 if TYPE_CHECKING:
     import shapely
 
+    from assessment.arrays import Bools, Geometries
     from assessment.bundle.layer import Layer
     from assessment.bundle.lookups import Lookups, Works
     from assessment.editions import Edition, Greenspace, PackagePlant
@@ -59,6 +60,9 @@ class Rules(Protocol):
 
     def counted(self, after_suds: float | None) -> float | None:
         """What the total takes of the uplift after drainage (step 10)."""
+
+    def on_site(self, ponds: "Geometries", site: "shapely.Geometry") -> "Bools":
+        """Which ponds belong to the site; the other ones near it belong to its surroundings."""
 
     def around(self, ground: "Ground") -> "shapely.Geometry":
         """The surroundings in which newts' habitat counts."""

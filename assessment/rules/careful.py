@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import shapely
 
 from assessment import row_warnings as words
+from assessment.arrays import SLIVER, Bools, Geometries
 from assessment.bundle.layer import Layer
 from assessment.bundle.lookups import Lookups, Works
 from assessment.editions import Edition, Greenspace, PackagePlant
@@ -73,6 +74,12 @@ def shown_uplift(uplift: float | None) -> float | None:
 def counted(after_suds: float | None) -> float | None:
     """As it is."""
     return after_suds
+
+
+def on_site(ponds: Geometries, site: shapely.Geometry) -> Bools:
+    """Those with ground on it: a pond whose edge is the boundary lies in the surroundings."""
+    shared: Bools = shapely.area(shapely.intersection(ponds, site)) > SLIVER
+    return shared
 
 
 def around(ground: "Ground") -> shapely.Geometry:

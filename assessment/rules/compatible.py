@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import shapely
 
 from assessment import row_warnings as words
+from assessment.arrays import Bools, Geometries
 from assessment.bundle.layer import Layer
 from assessment.bundle.lookups import Lookups, Works
 from assessment.editions import Edition, Greenspace, PackagePlant
@@ -65,6 +66,12 @@ def shown_uplift(uplift: float | None) -> float | None:
 def counted(after_suds: float | None) -> float | None:
     """Rounded before it is added."""
     return rounded(after_suds)
+
+
+def on_site(ponds: Geometries, site: shapely.Geometry) -> Bools:
+    """Whatever touches it; of a pond that only touches it, nothing is left to count."""
+    touching: Bools = shapely.intersects(site, ponds)
+    return touching
 
 
 def around(ground: "Ground") -> shapely.Geometry:

@@ -19,7 +19,8 @@ from tests.unit.assessment.small_worlds import Plan, plans
 from tests.unit.assessment.world import Row, World, box, parcel, sites
 
 few = settings(max_examples=settings().max_examples // 3)  # each example builds several bundles
-FIGURE = re.compile(r"(?<=only )[\d.e-]+|^[\d.e+-]+(?= ha)")
+FIGURE = re.compile(r"(?:(?<=only )|^)([\d.,]+) (%|ha|m²)(?= )")
+UNITS = {"%": 1, "m²": 1, "ha": 10_000}
 DEFAULT = JobSpec("nutrient", editions.load("C"))
 
 
@@ -46,7 +47,12 @@ def assert_reported(found: list[str], expected: list[str]) -> None:
     """The same words; of a figure, which has two digits, the last may be rounded up here and down there."""
     assert [FIGURE.sub("", text) for text in found] == [FIGURE.sub("", text) for text in expected]
     figures = [
-        [float(figure) for text in said for figure in FIGURE.findall(text)] for said in (found, expected)
+        [
+            float(figure.replace(",", "")) * UNITS[unit]
+            for text in said
+            for figure, unit in FIGURE.findall(text)
+        ]
+        for said in (found, expected)
     ]
     assert figures[0] == pytest.approx(figures[1], rel=0.101)
 

@@ -12,6 +12,7 @@ from assessment import editions
 from assessment.compute import compute
 from assessment.intake.upload import gcn_sites, nutrient_sites
 from assessment.nutrient.repeats import shared_ground
+from assessment.nutrient.warn import ground, percent
 from assessment.spec import JobSpec
 from tests.unit.assessment.files import frame, write
 from tests.unit.assessment.world import World, box, sites
@@ -54,6 +55,21 @@ def test_sites_that_share_ground(world: World) -> None:
         ["has the same boundary as site 5: counted in the total of both"],
         ["has the same boundary as site 4: counted in the total of both"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("square_metres", "words"),
+    [(0.05, "less than 1 m²"), (17.4, "17 m²"), (460, "0.046 ha"), (5000, "0.5 ha"), (1_234_000, "120 ha"),
+     (123_400_000, "12,000 ha")],
+)  # fmt: skip
+def test_areas_are_in_words_that_people_use(square_metres: float, words: str) -> None:
+    assert ground(square_metres) == words
+
+
+def test_a_tiny_share_has_no_exponent() -> None:
+    assert [percent(share) for share in (0.00000123, 0.00056, 0.053, 0.496)] == [
+        "less than 0.01 %", "0.056 %", "5.3 %", "49.6 %"
+    ]  # fmt: skip
 
 
 def test_sites_with_one_id(world: World) -> None:
