@@ -16,6 +16,8 @@ from switchyard.ledger.connect import PIN, conninfo
 from switchyard.ledger.queries import query
 
 WAIT = 5.0
+# Planning over the partitions of every day takes longer than the statement: it is done once per connection.
+GENERIC = "set plan_cache_mode = force_generic_plan"
 BECOME = query("signalbox", "become")
 
 
@@ -30,7 +32,7 @@ class Database:
         self._pool = AsyncConnectionPool(
             address,
             connection_class=AsyncConnection[DictRow],
-            kwargs={"autocommit": True, "row_factory": dict_row},
+            kwargs={"autocommit": True, "row_factory": dict_row, "prepare_threshold": 1},
             min_size=1,
             max_size=connections,
             configure=_configure,
@@ -95,3 +97,4 @@ async def _at_once(
 
 async def _configure(connection: AsyncConnection[DictRow]) -> None:
     await connection.execute(PIN)
+    await connection.execute(GENERIC)

@@ -46,20 +46,25 @@ from switchyard.visible_action a join switchyard.thread t using (action_uuid) le
 where a.workflow is not null and p.hidden_at is null;
 comment on view switchyard.job is 'Actions that run a workflow, in the words of OGC API Processes; without those that were dismissed after their end.';
 
--- Callbacks are submitted by caboose: who may see an action may see all that followed from it.
+-- A body in SQL is planned over all partitions at every call. Callbacks are submitted by caboose: who may see an action may see all that followed from it.
 create or replace function switchyard.family(root uuid, most integer default 1000)
 returns table (action_uuid uuid, parent_uuid uuid, action_name text, workflow text, callback text, depth integer,
   status switchyard.status, run integer, attempt integer, error text, created_at timestamptz, ended_at timestamptz)
-language sql stable security definer set search_path = switchyard, pg_temp as $$
-  with recursive family as (
+language plpgsql stable security definer set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan as $$
+begin
+  return query
+  with recursive f as (
     select a.action_uuid, a.parent_uuid, a.action_name, a.workflow, a.callback, 0 as depth
     from switchyard.visible_action a where a.action_uuid = root
     union all
     select a.action_uuid, a.parent_uuid, a.action_name, a.workflow, a.callback, f.depth + 1
-    from family f join switchyard.action a on a.parent_uuid = f.action_uuid and a.action_uuid > f.action_uuid
+    from f join switchyard.action a on a.parent_uuid = f.action_uuid and a.action_uuid > f.action_uuid
   )
-  select f.*, t.status, t.run, t.attempt, t.error, t.created_at, t.ended_at
-  from (select * from family limit most) as f join switchyard.thread t using (action_uuid) order by f.depth, f.action_uuid
+  select m.*, t.status, t.run, t.attempt, t.error, t.created_at, t.ended_at
+  from (select * from f limit most) as m cross join lateral (
+    select * from switchyard.thread t where t.action_uuid = m.action_uuid offset 0) as t
+  order by m.depth, m.action_uuid;
+end
 $$;
 comment on function switchyard.family is 'An action that the caller may see and all that followed from it, parents before children.';
 
