@@ -13,7 +13,7 @@ from tests.integration.signalbox.conftest import Connect, Jobs, Token
 SECRET = "of-somebody-else"
 GIVEN: dict[str, Any] = {
     "reason": "x",
-    "filter": {"name": "run"},
+    "filter": {"workflow": "plain"},
     "expected": 1,
     "inputs": {"scene": "a"},
 }
