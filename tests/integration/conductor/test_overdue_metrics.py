@@ -6,9 +6,11 @@ import pytest
 
 from conductor.maintenance.overdue import Overdue
 from conductor.maintenance.own_session import OwnSession
+from switchyard.ledger.queries import query
 from tests.integration.conductor.yard import Yard
 from tests.integration.schedules.schedule import apply, row, tick
 
+PULSE = query("conductor", "pulse")
 START = "select switchyard.start_campaign(%s, '{}', 5, action_name => 'noop')"
 
 
@@ -37,6 +39,23 @@ async def test_ticks_that_another_conductor_found_missed_are_shown_for_an_hour(
     yard.database.execute("update switchyard.schedule set missed_at = now() - interval '61 minutes'")
     await overdue.run_once()
     assert shown(yard, "schedule_missed", schedule="s") == 0
+
+
+@pytest.mark.parametrize("what", ["schedule", "campaign"])
+async def test_the_pulse_wakes_it_where_there_is_a_schedule_or_an_open_set(
+    yard: Yard, own: OwnSession, what: str
+) -> None:
+    async def woken() -> bool:
+        async with own.session() as session:
+            [[_, _, loops]] = await session.rows(PULSE, {"workers": [], "names": [], "alone": []})
+        return Overdue.name in loops
+
+    assert not await woken()
+    if what == "schedule":
+        apply(yard.database)
+    else:
+        yard.database.execute(START, "spring")
+    assert await woken()
 
 
 async def test_campaigns_are_counted_by_state(yard: Yard, own: OwnSession) -> None:
