@@ -2,7 +2,8 @@
 
 Replacing a function or a grant locks nobody out, and triggers are created where they are missing. Replacing a
 view shuts out its readers until the transaction ends, so a view is replaced only where it differs from what
-the database has, whoever changed it.
+the database has, whoever changed it. All views are locked before the first is replaced, outermost first, as
+readers lock them: in another order, a reader and a migration would wait for each other.
 """
 
 import re
@@ -30,10 +31,16 @@ def fingerprint(folder: Path) -> str:
 
 def apply(connection: psycopg.Connection, folder: Path) -> None:
     """All that differs, and remember which version the database has now."""
+    locked = False
     for file in files(folder):
         for statement, view in _statements(file.read_text()):
-            if view is None or _differs(connection, view):
-                connection.execute(statement.encode())
+            if view is not None:
+                if not _differs(connection, view):
+                    continue
+                if not locked:
+                    connection.execute(query("migrate", "lock_views"))
+                    locked = True
+            connection.execute(statement.encode())
     connection.execute(query("migrate", "apply"), {"definitions": fingerprint(folder)})
 
 

@@ -4,6 +4,30 @@ select pg_advisory_xact_lock(1937204080, 1);
 -- patience: wait for no lock for long; what waits for a table or a view shuts out everybody who comes after
 set local lock_timeout = '100ms';
 
+-- lock_views: shut out readers of all views, a view before those that it reads: in the order in which a reader locks them
+do $$
+declare
+  chosen record;
+begin
+  for chosen in
+    with recursive reads (view, other) as (
+      select distinct w.ev_class, d.refobjid from pg_depend d join pg_rewrite w on w.oid = d.objid join pg_class c on c.oid = d.refobjid
+      where d.classid = 'pg_rewrite'::regclass and d.refclassid = 'pg_class'::regclass and c.relkind = 'v'
+        and c.relnamespace = 'switchyard'::regnamespace and w.ev_class <> d.refobjid
+    ), depth (view, steps) as (
+      select c.oid, 0 from pg_class c where c.relkind = 'v' and c.relnamespace = 'switchyard'::regnamespace
+      union all
+      select r.other, d.steps + 1 from depth d join reads r using (view)
+    )
+    select d.view::regclass as view, pg_get_userbyid(c.relowner) as owner from depth d join pg_class c on c.oid = d.view
+    group by d.view, c.relowner order by max(d.steps), d.view
+  loop
+    -- Changes nothing. LOCK TABLE would lock the tables behind the view too.
+    execute format('alter view %s owner to %I', chosen.view, chosen.owner);
+  end loop;
+end
+$$;
+
 -- view_exists: a row where there is a view of that name
 select true from pg_class where oid = to_regclass(%(view)s) and relkind = 'v';
 

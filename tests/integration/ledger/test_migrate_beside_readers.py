@@ -68,3 +68,26 @@ def test_nobody_waits_behind_a_migration_that_waits(
             )  # comes after it, and does not wait for the holder
             holder.rollback()
     assert database.execute(DEFINITION) == [(before,)]
+
+
+OUTER_FIRST = """select true from pg_locks o, pg_locks i
+  where o.relation = 'switchyard.job'::regclass and o.mode = 'AccessExclusiveLock' and o.granted
+    and i.relation = 'switchyard.visible_action'::regclass and i.mode = 'AccessExclusiveLock' and not i.granted"""
+
+
+def test_a_reader_of_a_view_of_views_and_a_migration_do_not_wait_for_each_other(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader locks a view, then what it reads; a migration that began with the inner view starved beside it."""
+    monkeypatch.setattr(migrate, "_PAUSE", 0.2)
+    with database.connect() as connection:
+        for view in ("visible_action", "job"):
+            connection.execute(f"alter view switchyard.{view} set (security_barrier)".encode())
+    with database.connect(autocommit=False) as holder:
+        holder.execute("select count(*) from switchyard.visible_action")
+        with migrating(database.url):
+            until(lambda: database.execute(OUTER_FIRST))
+            holder.rollback()
+    assert database.execute("select reloptions from pg_class where oid = 'switchyard.job'::regclass") == [
+        (None,)
+    ]
