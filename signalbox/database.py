@@ -45,6 +45,10 @@ class Database:
         """Begin to connect; does not wait for the database."""
         await self._pool.open(wait=False)
 
+    async def renew(self) -> None:
+        """Replace all connections, and with them what they have prepared."""
+        await self._pool.drain()
+
     async def close(self) -> None:
         """Close all connections."""
         await self._pool.close(timeout=5.0)

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from psycopg import AsyncConnection
+from psycopg.errors import FeatureNotSupported
 from psycopg.rows import DictRow
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.requests import Request
@@ -32,10 +33,12 @@ async def exchange(endpoint: Endpoint, site: Site, request: Request) -> Response
         raise HttpProblem(403, f"the role {caller.role} may not do this")
     html = endpoint.template is not None and wants_html(request)
     given = {**given_in(endpoint, request), **await _body(endpoint, request)}
-    async with _transaction(endpoint, site, caller) as connection:
-        call = Call(site, request, caller, connection, endpoint.success)
-        begun = await endpoint.handle(call, **given)
-        parts = await parts_of(endpoint, call, given) if html else {}
+    try:
+        call, begun, parts = await _handle(endpoint, site, request, caller, given, html)
+    except FeatureNotSupported:
+        # A migration has changed what a prepared statement returns, on all connections.
+        await site.database.renew()
+        call, begun, parts = await _handle(endpoint, site, request, caller, given, html)
     answer = await begun.run() if isinstance(begun, Later) else begun
     if isinstance(answer, Response):
         return answer
@@ -45,6 +48,16 @@ async def exchange(endpoint: Endpoint, site: Site, request: Request) -> Response
     if html and endpoint.template is not None:
         return as_page(call, endpoint.template, answer, parts, call.status)
     return as_json(answer, call.status, call.headers, request=request)
+
+
+async def _handle(
+    endpoint: Endpoint, site: Site, request: Request, caller: Caller, given: dict[str, Any], html: bool
+) -> tuple[Call, Any, dict[str, Any]]:
+    """What the route returns, in its transaction, and the parts of its page."""
+    async with _transaction(endpoint, site, caller) as connection:
+        call = Call(site, request, caller, connection, endpoint.success)
+        begun = await endpoint.handle(call, **given)
+        return call, begun, await parts_of(endpoint, call, given) if html else {}
 
 
 def _quoted(given: dict[str, Any]) -> dict[str, Any]:
