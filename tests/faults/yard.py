@@ -8,11 +8,10 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import httpx
-
 from switchyard.ledger import migrate
 from switchyard.store import Store, open_store
 from tests.deployment import configuration
+from tests.deployment.ready import ready
 from tests.faults import flows, works
 from tests.faults.cluster import Flows
 from tests.faults.jobs import Jobs
@@ -102,7 +101,7 @@ class Yard:
         silent = [
             f"{kind} {name}: {here} of {most}" for (kind, name), (here, most) in counts.items() if here < most
         ]
-        return silent + [f"signalbox at {url}" for url in self.signalboxes if not _ready(url)]
+        return silent + [f"signalbox at {url}" for url in self.signalboxes if not ready(url)]
 
     def left_over(self) -> list[str]:
         """What nobody has forgotten at its backend."""
@@ -158,13 +157,6 @@ class Yard:
                 raise
             self.missing[name] = str(why)
             return None
-
-
-def _ready(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/readyz", timeout=2).status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.deployment.deployment import Deployment
+from tests.deployment.ready import ready
 from tests.parts.database import Database
 from tests.parts.ports import free_port
 from tests.waiting import until
@@ -203,6 +204,7 @@ def deployment(tmp_path: Path, database: Database) -> Iterator[Deployment]:
 @pytest.fixture
 def pages(deployment: Deployment) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=deployment.environ["PAGES"], timeout=60) as client:
+        until(lambda: ready(deployment.environ["PAGES"]))
         yield client
 
 

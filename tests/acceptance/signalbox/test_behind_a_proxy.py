@@ -8,6 +8,7 @@ import httpx
 
 from tests.acceptance.signalbox.balancer import Balancer
 from tests.deployment.deployment import Deployment
+from tests.deployment.ready import ready
 from tests.parts.database import Database
 from tests.parts.ports import free_port
 from tests.waiting import until
@@ -20,13 +21,6 @@ SETTINGS = {
 }
 
 
-def _ready(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/yard/readyz").status_code == 200
-    except httpx.TransportError:
-        return False
-
-
 def test_both_answer_under_the_base_path_and_one_may_end(database: Database, tmp_path: Path) -> None:
     database.execute("insert into switchyard.route values ('plain', 'run', null) returning 1")
     with closing(Deployment(database, tmp_path, {"signalbox": SETTINGS})) as deployment:
@@ -36,7 +30,7 @@ def test_both_answer_under_the_base_path_and_one_may_end(database: Database, tmp
             programs.append(deployment.program("signalbox"))
             programs[-1].start()
         for port in ports:
-            until(lambda port=port: _ready(f"http://127.0.0.1:{port}"), 60)  # type: ignore[misc]
+            until(lambda port=port: ready(f"http://127.0.0.1:{port}/yard"), 60)  # type: ignore[misc]
         with (
             closing(Balancer(ports, "ann", "ops")) as balancer,
             httpx.Client(base_url=balancer.url) as client,

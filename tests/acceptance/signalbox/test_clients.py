@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
 
-import httpx
 import pytest
 from ogc_api_processes_client.api_client_wrapper import ApiClientWrapper
 from ogc_api_processes_client.configuration import Configuration
@@ -16,6 +15,7 @@ from switchyard.places import Places
 from switchyard.remote import connect
 from switchyard.tokens import hash_of, new_token
 from tests.deployment.deployment import BIN, Deployment
+from tests.deployment.ready import ready
 from tests.parts.database import Database
 from tests.parts.ports import free_port
 from tests.waiting import until
@@ -47,13 +47,7 @@ class Served(Deployment):
         self.headers = {"Authorization": f"Bearer {self.token}"}
         self.signalbox = self.program("signalbox")
         self.signalbox.start()
-        until(self.answers, 60)
-
-    def answers(self) -> bool:
-        try:
-            return httpx.get(f"{self.url}/readyz").status_code == 200
-        except httpx.TransportError:
-            return False
+        until(lambda: ready(self.url), 60)
 
 
 @pytest.fixture
