@@ -59,13 +59,13 @@ demo: setup ## the same, and exits with 0 when the assessment and its callbacks 
 	@$(BIN)/switchyard up --folder var --once
 
 .PHONY: lint
-lint: setup ## ruff, mypy --strict, import-linter, squawk, the guards of tests/guards
+lint: setup ## ruff, mypy --strict, import-linter, squawk, the guards of tests/guards, the tests of the documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/squawk --config .squawk.toml migrations/sql/*.up.sql migrations/current/*.sql
-	$(PYTEST) -q --noconftest -p no:randomly -p no:xdist tests/guards
+	$(PYTEST) -q --noconftest -p no:randomly -p no:xdist tests/guards tests/unit/docs
 
 .PHONY: format
 format: setup ## let ruff rewrite what it can
