@@ -57,14 +57,22 @@ create or replace function switchyard.estimated_seconds(
 ) language plpgsql stable set search_path = switchyard, pg_temp as $$
 declare
   durations double precision[] := switchyard.recent_seconds(p_action_name, p_workflow);
+  longer double precision[];
+  n integer;
   q double precision[];
   counted bigint;
   rate double precision;
   line double precision := 0;
   spread double precision := 0;
 begin
-  select percentile_cont(array[0.1, 0.5, 0.9]) within group (order by d) into q
-  from unnest(durations) as d where d > p_elapsed or p_elapsed = 0 having count(*) >= 8;
+  select array_agg(d order by d) into longer from unnest(durations) as d where d > p_elapsed or p_elapsed = 0;
+  n := cardinality(longer);
+  if n >= 8 then
+    -- The next one falls with equal probability between any two neighbours or outside: below place p (n + 1) with probability p.
+    select array_agg(longer[k.below] + (k.place - k.below) * (longer[least(n, k.below + 1)] - longer[k.below]) order by k.place) into q
+    from unnest(array[0.1, 0.5, 0.9]) as p cross join lateral (
+      select least(n, greatest(1, p * (n + 1))) as place, floor(least(n, greatest(1, p * (n + 1))))::integer as below) as k;
+  end if;
   if q is null then
     return;
   end if;

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
+from benchmarks.ledger.estimates import coverage
 from tests.integration.ledger.ledger import Connection, Ledger, claim
 
 pytestmark = pytest.mark.database
@@ -140,6 +141,30 @@ def test_an_estimate_comes_from_recent_ends_of_the_same_workflow(ledger: Ledger)
     unknown = ledger.submit("argo", workflow="new")
     ledger.event(unknown, "QUEUED", 1, 1)
     assert "estimate" not in why(connection, unknown)
+
+
+def test_few_durations_give_an_interval_up_to_the_outermost_of_them(ledger: Ledger) -> None:
+    connection = ledger.connection
+    for seconds in range(1, 10):
+        uuid = ledger.submit("argo", workflow="few")
+        ledger.event(uuid, "SUCCESSFUL", 1, 1)
+        connection.execute(
+            "update switchyard.thread set started_at = ended_at - make_interval(secs => %s) where action_uuid = %s",
+            [seconds, uuid],
+        )
+    found = connection.execute("select * from switchyard.estimated_seconds('argo', 'few', 0, 0)").fetchone()
+    assert found == pytest.approx((1, 9)), (
+        "a tenth of the next ones is below the least of nine, and a tenth above the greatest"
+    )
+
+
+def test_most_estimates_hold_in_simulated_workflows(ledger: Ledger) -> None:
+    held = coverage(ledger.connection, 12)
+    assert held.waiting.made > 100
+    assert held.running.made > 100
+    # Few futures, each shared by all that wait in it: the benchmark has enough of them for 70 to 90.
+    assert 60 <= held.waiting.share <= 95
+    assert 60 <= held.running.share <= 95
 
 
 def test_an_unknown_action_is_an_error(ledger: Ledger) -> None:
