@@ -28,7 +28,7 @@ from conductor.maintenance.unserved_names import UnknownNames, Unserved
 from conductor.metrics import ConductorMetrics
 from conductor.registry import Identity
 from conductor.resting import Resting
-from conductor.session.open import refuse_pooling
+from conductor.session.open import LOCK_TIMEOUT, refuse_pooling
 from conductor.worker.connections import Connections, Lookout
 from conductor.worker.pool import WorkerPool
 from conductor.worker.worker import WorkerContext
@@ -148,7 +148,9 @@ class ConductorProcess:
 
     async def _run_loops(self) -> None:
         config, own, metrics = self._config, self._own, self._metrics.maintenance
-        settle = Settle(own, OwnSession(config.database.conninfo()), metrics)
+        url = config.database.conninfo()
+        settle = Settle(own, OwnSession(url, lock_timeout=LOCK_TIMEOUT), metrics)
+        ticks = Ticks(own, OwnSession(url, lock_timeout=LOCK_TIMEOUT, statement_timeout="10s"), metrics)
         loops: list[Loop] = [
             LostWorkers(own, config.workers, metrics),
             UnknownNames(own, lambda: self._config),
@@ -158,7 +160,7 @@ class ConductorProcess:
             ClockCare(own),
             PartitionCare(own, config.partitions, metrics),
             Routes(own, lambda: (self._config, set(self._pools))),
-            Ticks(own, metrics),
+            ticks,
             settle,
             Pulse(own, self._resting, self._wake_sleeping),
             Unserved(lambda: self._start(list(self._unserved))),
@@ -173,6 +175,7 @@ class ConductorProcess:
                 runner.stop()
             await asyncio.gather(*tasks, return_exceptions=True)
             await settle.close()
+            await ticks.close()
 
     def _wake_sleeping(self, *names: str) -> None:
         self._wake(*(runner.name for runner in self._runners if runner.asleep and runner.name in names))

@@ -15,8 +15,9 @@ LISTEN = query("conductor", "listen_for_changes")
 class OwnSession:
     """One session that several loops share, one at a time."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, statement_timeout: str = "25s", lock_timeout: str = "2s") -> None:
         self._url = url
+        self._limits = {"statement_timeout": statement_timeout, "lock_timeout": lock_timeout}
         self.on_change: Callable[[], None] = lambda: None
         self._turn = asyncio.Lock()
         self._session: Session | None = None
@@ -39,8 +40,7 @@ class OwnSession:
             await self._drop()
 
     async def _opened(self) -> Session:
-        limits = {"statement_timeout": "25s", "lock_timeout": "2s"}
-        connection = await connect(self._url, application_name="conductor maintenance", **limits)
+        connection = await connect(self._url, application_name="conductor maintenance", **self._limits)
         session = Session(connection, answer_within=PATIENCE)
         session.on_bell = self._changed
         session.on_end = self._changed  # a change is not heard until there is another session

@@ -2,15 +2,23 @@
 
 Every conductor tries; the SQL function `tick` compares what it computed from with the row under its lock, so
 a tick fires once, and a conductor that dies in between leaves it to the next one.
+
+A schedule that cannot fire, or whose row somebody holds, is set aside for a while: the others fire meanwhile.
+They fire on a session of their own: a submission may be slow (by a trigger that somebody added, say), and
+heartbeats go over the shared one.
 """
 
 import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from conductor.maintenance.own_session import OwnSession
 from conductor.metrics import MaintenanceMetrics
 from conductor.session.session import Session
+from switchyard.backoff import Backoff
 from switchyard.ledger.queries import query
 from switchyard.process.log import get_logger
 from switchyard.schedules.due import due_ticks
@@ -25,6 +33,19 @@ RELEASE = query("schedules", "release")
 PENDING = query("schedules", "pending")
 LONGEST_PAUSE = 2.0  # a jump of the server's clock, or the end that a tick waits for, does not notify
 SHORTEST_PAUSE = 0.05
+HELD = 0.5  # before the next try where somebody holds the row
+FORGET = 600.0
+
+Schedule = tuple[str, int]  # with its revision: a changed one is tried at once
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A schedule that is not tried before `until`."""
+
+    until: float
+    failures: int = 0
+    error: str | None = None
 
 
 class Ticks:
@@ -32,46 +53,80 @@ class Ticks:
 
     name = "schedules"
 
-    def __init__(self, own: OwnSession, metrics: MaintenanceMetrics) -> None:
+    def __init__(
+        self,
+        shared: OwnSession,
+        own: OwnSession,
+        metrics: MaintenanceMetrics,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._shared = shared
         self._own = own
         self._metrics = metrics
-        self._refused: dict[str, str] = {}
+        self._clock = clock
+        self._backoff = Backoff()
+        self._aside: dict[Schedule, Aside] = {}
 
     async def run_once(self) -> float | None:
         """Fire what is due; returns the pause until the next tick, none without a schedule."""
-        async with self._own.session() as session:
-            due = await self._step(session)
-            if due is not None and due <= 0:
-                due = await self._step(session)
-        return None if due is None else max(due, SHORTEST_PAUSE)
+        due = await self._step()
+        if due is not None and due <= 0:
+            due = await self._step()
+        if due is None:
+            await self.close()
+            return None
+        return max(due, SHORTEST_PAUSE)
 
-    async def _step(self, session: Session) -> float | None:
+    async def close(self) -> None:
+        """Give the session back."""
+        await self._own.close()
+
+    async def _step(self) -> float | None:
         """Fire and release, where there is something; the seconds until the next tick before that, if any."""
-        [[pause, late, waiting]] = await session.rows(PENDING)
+        left_out = self._left_out()
+        async with self._shared.session() as session:
+            [[pause, late, waiting]] = await session.rows(PENDING, left_out)
+            due = await session.rows(DUE, left_out) if pause is not None and pause <= 0 else []
+            queued = await session.rows(QUEUED, left_out) if waiting else []
         self._metrics.late_schedules.set(late)
-        if pause is not None and pause <= 0:
-            for row in await session.rows(DUE):
-                await self._alone(session, row[0], self._fire(session, *row))
-        if waiting:
-            for [name] in await session.rows(QUEUED):
-                await self._alone(session, name, session.rows(RELEASE, {"name": name}))
-        if pause is None:
-            return LONGEST_PAUSE if waiting else None  # a new schedule notifies
-        return min(float(pause), LONGEST_PAUSE)
+        for row in sorted(due, key=lambda row: (row[0], row[1]) in self._aside):
+            await self._alone((row[0], row[1]), self._fire, *row)
+        for name, revision in queued:
+            await self._alone((name, revision), _release, name)
+        if pause is None and not waiting and not self._aside:
+            return None  # a new schedule notifies
+        now = self._clock()
+        again = [each.until - now for each in self._aside.values() if each.until > now]
+        return min([LONGEST_PAUSE, *again] if pause is None else [LONGEST_PAUSE, *again, float(pause)])
 
-    async def _alone(self, session: Session, name: str, step: Any) -> None:
+    def _left_out(self) -> dict[str, list[Any]]:
+        """Those that are set aside, as the queries take them."""
+        now = self._clock()
+        self._aside = {key: each for key, each in self._aside.items() if each.until > now - FORGET}
+        left_out = [key for key, each in self._aside.items() if each.until > now]
+        return {"names": [name for name, _ in left_out], "revisions": [number for _, number in left_out]}
+
+    async def _alone(self, schedule: Schedule, step: Callable[..., Awaitable[bool]], *values: Any) -> None:
         """Whatever is wrong with one schedule, or refused of it, does not keep the others from firing."""
-        try:
-            await step
-        except Exception as error:
-            if session.lost:
-                raise
-            said = str(error) or type(error).__name__
-            if self._refused.get(name) != said:
-                log.error("a schedule cannot fire", schedule=name, error=said)  # noqa: TRY400 - it says all
-            self._refused[name] = said
-        else:
-            self._refused.pop(name, None)
+        async with self._own.session() as session:
+            try:
+                done = await step(session, *values)
+            except Exception as error:
+                if session.lost:
+                    raise
+                self._refused(schedule, str(error) or type(error).__name__)
+                return
+        self._aside.pop(schedule, None)
+        if not done:
+            self._aside[schedule] = Aside(self._clock() + HELD)
+
+    def _refused(self, schedule: Schedule, error: str) -> None:
+        before = self._aside.get(schedule) or Aside(0.0)
+        failures = before.failures + 1
+        pause = self._backoff.pause(failures)
+        if before.error != error:
+            log.error("a schedule cannot fire", schedule=schedule[0], error=error, again_in=round(pause, 3))
+        self._aside[schedule] = Aside(self._clock() + pause, failures, error)
 
     async def _fire(
         self,
@@ -87,7 +142,8 @@ class Ticks:
         end: datetime | None,
         next_at: datetime,
         now: datetime,
-    ) -> None:
+    ) -> bool:
+        """Whether it was this conductor; else another was first, or somebody holds its row."""
         times = Times(cron, every, zone, start, end)
         due = await asyncio.to_thread(due_ticks, times, catch_up, window, next_at.astimezone(UTC), now)
         values = {
@@ -100,9 +156,15 @@ class Ticks:
         }
         [[fired]] = await session.rows(TICK, values)
         if fired is None:
-            return
+            return False
         self._metrics.ticks.labels(name).inc(fired)
         if due.missed:
             log.warning(
                 "ticks were missed", schedule=name, missed=due.missed, since=next_at, catch_up=catch_up
             )
+        return True
+
+
+async def _release(session: Session, name: str) -> bool:
+    await session.rows(RELEASE, {"name": name})
+    return True

@@ -78,6 +78,34 @@ end
 $$;
 comment on function switchyard.decide_tick is 'Submits, skips or queues one tick; does nothing where it was decided before.';
 
+-- A long outage is worked off in several calls, and is one entry: a call that begins where the entry ends continues it.
+-- Where the last tick made up for the others there is nothing to decide.
+create or replace function switchyard.report_missed(
+  s switchyard.schedule, began timestamptz, reached timestamptz, missed bigint, fired bigint
+) returns void language plpgsql as $$
+declare
+  entry bigint;
+  before jsonb;
+begin
+  select j.entry_id, j.detail into entry, before from switchyard.journal j
+  where j.needs_review and j.kind = 'missed_ticks' and j.subject = s.name and j.detail -> 'until' = to_jsonb(began)
+    and jsonb_typeof(j.detail -> 'missed') = 'number' and jsonb_typeof(j.detail -> 'fired') = 'number'
+  order by j.entry_id desc limit 1 for update skip locked;
+  if found then
+    missed := missed + (before ->> 'missed')::bigint;
+    fired := fired + (before ->> 'fired')::bigint;
+  else
+    insert into switchyard.journal (kind, subject) values ('missed_ticks', s.name) returning entry_id into entry;
+  end if;
+  update switchyard.journal j set
+    reason = format('%s ticks from %s on did not fire (catch_up: %s)', missed, coalesce(before ->> 'from', began::text), s.catch_up),
+    detail = jsonb_build_object('missed', missed, 'from', coalesce(before -> 'from', to_jsonb(began)), 'until', reached, 'fired', fired),
+    needs_review = not (s.catch_up = 'last' and fired > 0)
+  where j.entry_id = entry;
+end
+$$;
+comment on function switchyard.report_missed is 'Reports ticks that did not fire, in one entry for each outage.';
+
 create or replace function switchyard.tick(
   name text, revision integer, expected_next_at timestamptz, fire timestamptz[], next_at timestamptz, missed integer default 0
 ) returns integer language plpgsql security definer set search_path = switchyard, pg_temp as $$
@@ -86,9 +114,10 @@ declare
   before bigint;
   t timestamptz;
 begin
-  select * into s from switchyard.schedule x where x.name = tick.name for update;
+  -- Where somebody holds the row, this schedule is late and no other.
+  select * into s from switchyard.schedule x where x.name = tick.name for update skip locked;
   if s.revision is distinct from tick.revision or s.next_at is distinct from expected_next_at or s.paused_at is not null or s.next_at > now() then
-    return null; -- another conductor was first, or it is another schedule by now
+    return null; -- another conductor is at it or was first, or it is another schedule by now
   end if;
   if next_at <= expected_next_at or cardinality(fire) > 1000 or missed < 0
     or exists (select from unnest(fire) as f where f is null or f < expected_next_at or f >= next_at or f > now()) then
@@ -103,11 +132,7 @@ begin
     last_at = greatest(s.last_at, (select max(f) from unnest(fire) as f))
   where x.name = tick.name;
   if missed > 0 then
-    -- Where the last tick made up for the others there is nothing to decide.
-    insert into switchyard.journal (kind, subject, reason, detail, needs_review)
-    values ('missed_ticks', tick.name, format('%s ticks from %s on did not fire (catch_up: %s)', missed, expected_next_at, s.catch_up),
-      jsonb_build_object('missed', missed, 'from', expected_next_at, 'fired', s.fired - before),
-      not (s.catch_up = 'last' and cardinality(fire) > 0));
+    perform switchyard.report_missed(s, expected_next_at, next_at, missed, s.fired - before);
   end if;
   return s.fired - before;
 end
@@ -117,10 +142,11 @@ comment on function switchyard.tick is 'Fires those ticks of a schedule and move
 create or replace function switchyard.release_tick(name text) returns uuid
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
-  s switchyard.schedule := switchyard.locked_schedule(name);
+  s switchyard.schedule;
   oldest timestamptz;
   made uuid;
 begin
+  select * into s from switchyard.schedule x where x.name = release_tick.name for update skip locked;
   select t.tick_at into oldest from switchyard.schedule_tick t where t.name = s.name and t.outcome = 'queued' order by t.tick_at limit 1;
   if oldest is null or s.paused_at is not null or cardinality(switchyard.open_of(s)) > 0 then
     return null;

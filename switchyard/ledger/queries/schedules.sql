@@ -30,23 +30,27 @@ select t.tick_at, t.outcome, t.action_uuid, th.status::text as status
 from switchyard.schedule_tick t left join switchyard.thread th using (action_uuid)
 where t.name = %(name)s order by t.tick_at desc limit %(limit)s;
 
--- due: the schedules whose next tick has passed, by the server's clock
+-- due: the schedules whose next tick has passed, by the server's clock, except those that are set aside
 select s.name, s.revision, s.cron, s.every, s.timezone, s.catch_up, s.catch_up_window, s.starts_at, s.ends_at, s.next_at, now()
-from switchyard.schedule s where s.paused_at is null and s.next_at <= now();
+from switchyard.schedule s where s.paused_at is null and s.next_at <= now()
+  and (s.name, s.revision) <> all (select * from unnest(%(names)s::text[], %(revisions)s::integer[]));
 
 -- tick: fire ticks of a schedule and move it on; null where another conductor was first
 select switchyard.tick(%(name)s, %(revision)s, %(expected)s::timestamptz, %(fire)s::timestamptz[], %(next_at)s::timestamptz, %(missed)s);
 
--- queued: schedules with a queued tick whose last action has ended
-select distinct t.name from switchyard.schedule_tick t join switchyard.schedule s using (name)
+-- queued: schedules with a queued tick whose last action has ended, except those that are set aside
+select distinct s.name, s.revision from switchyard.schedule_tick t join switchyard.schedule s using (name)
 where t.outcome = 'queued' and s.paused_at is null
+  and (s.name, s.revision) <> all (select * from unnest(%(names)s::text[], %(revisions)s::integer[]))
   and not exists (select from switchyard.yard y where y.action_uuid = any (s.recent));
 
 -- release: submit the oldest queued tick of a schedule
 select switchyard.release_tick(%(name)s);
 
--- pending: seconds until the next tick, how many schedules are late by more than a minute, whether a tick is queued
-select extract(epoch from min(s.next_at) - clock_timestamp())::double precision,
+-- pending: seconds until the next tick of what is not set aside, how many schedules are late by more than a minute,
+-- whether a tick is queued
+select extract(epoch from min(s.next_at) filter (where (s.name, s.revision) <> all (
+    select * from unnest(%(names)s::text[], %(revisions)s::integer[]))) - clock_timestamp())::double precision,
   count(*) filter (where s.next_at < now() - interval '1 minute'),
   exists (select from switchyard.schedule_tick t where t.outcome = 'queued')
 from switchyard.schedule s where s.paused_at is null and s.next_at is not null;

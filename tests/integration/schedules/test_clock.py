@@ -50,13 +50,14 @@ def now(server: Database) -> datetime:
 
 async def passes(server: Database, count: int = 1) -> None:
     """Let one conductor look so often."""
-    own = OwnSession(server.url)
+    shared = OwnSession(server.url)
+    loop = Ticks(shared, OwnSession(server.url), ConductorMetrics().maintenance)
     try:
-        loop = Ticks(own, ConductorMetrics().maintenance)
         for _ in range(count):
             await loop.run_once()
     finally:
-        await own.close()
+        await loop.close()
+        await shared.close()
 
 
 def hourly(server: Database, **changes: Any) -> datetime:

@@ -42,4 +42,4 @@ async def test_schedules_are_watched_closely_only_where_there_are_some(
     next_tick: float | None, pause: float | None
 ) -> None:
     pending = own([next_tick, 0, False])
-    assert await Ticks(pending, ConductorMetrics().maintenance).run_once() == pause
+    assert await Ticks(pending, own(), ConductorMetrics().maintenance).run_once() == pause
