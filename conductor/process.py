@@ -13,14 +13,13 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 
 from conductor.dispatch.threads import ThreadsPerName
-from conductor.maintenance.causes import Causes
 from conductor.maintenance.clock import ClockCare
+from conductor.maintenance.gauges import causes, overdue, queue_depth
 from conductor.maintenance.lost_workers import LostWorkers
-from conductor.maintenance.overdue import Overdue
 from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.partitions import PartitionCare
+from conductor.maintenance.pauses import Pauses
 from conductor.maintenance.pulse import Pulse
-from conductor.maintenance.queue_depth import QueueDepth
 from conductor.maintenance.routes import Announcement, Routes
 from conductor.maintenance.settle import Settle
 from conductor.maintenance.ticks import Ticks
@@ -154,9 +153,10 @@ class ConductorProcess:
         loops: list[Loop] = [
             LostWorkers(own, config.workers, metrics),
             UnknownNames(own, lambda: self._config),
-            QueueDepth(own, metrics),
-            Causes(own, metrics),
-            Overdue(own, metrics),
+            Pauses(own, metrics),
+            queue_depth(own, metrics),
+            causes(own, metrics),
+            overdue(own, metrics),
             ClockCare(own),
             PartitionCare(own, config.partitions, metrics),
             Routes(own, lambda: (self._config, set(self._pools))),

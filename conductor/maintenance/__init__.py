@@ -5,9 +5,8 @@ lost_workers.py   marks workers that stopped their heartbeat, and pauses names t
 pulse.py          beats for the workers that rest, and wakes what sleeps and has something to do
 clock.py          corrects retries that were recorded while the server's clock was ahead
 partitions.py     makes partitions ahead and drops old ones
-queue_depth.py    depth and age of the queue for the metrics
-causes.py         the causes of the failures in the inbox, for the metrics
-overdue.py        schedules that missed ticks and campaigns that are stuck, for the metrics
+gauges.py         depth of the queue, lanes, causes, missed ticks and stuck campaigns, for the metrics
+pauses.py         logs and shows the action names that are paused
 routes.py         announces workflows, lanes and limits of names before their workers register
 unserved_names.py starts names again whose handler could not start; ends what waits too long under a
                   name that no conductor serves, where that is configured

@@ -111,7 +111,8 @@ select array(select worker_id from beaten), array(select n from due),
     case when exists (select from switchyard.waiting) or exists (select from switchyard.sets where not settled) then 'joins' end,
     case when exists (select from switchyard.schedule) then 'schedules' end,
     case when exists (select from switchyard.schedule) or exists (select from switchyard.sets where not settled) then 'overdue' end,
-    case when exists (select from switchyard.yard) or exists (select from switchyard.paused) then 'queue depth' end,
+    case when exists (select from switchyard.yard) then 'queue depth' end,
+    case when exists (select from switchyard.paused) then 'pauses' end,
     case when exists (select from switchyard.yard where status = 'BACKOFF') then 'clock' end,
     case when exists (select from switchyard.thread where needs_review) then 'causes' end], null);
 
@@ -194,10 +195,13 @@ where not exists (
   select from switchyard.worker w
   where w.kind = 'conductor' and w.ended_at is null and w.lost_at is null and w.config_hash <> %(config_hash)s);
 
--- lanes: how many lanes of each flow are in which state, and what is in flight
-select f.action_name, f.flow, l.state,
-  count(*), sum(l.in_flight)::bigint
+-- lanes: how many lanes of each flow are in which state
+select f.action_name, f.flow, l.state, count(*)
 from switchyard.flow f join switchyard.lane l using (flow) group by f.action_name, f.flow, l.state;
+
+-- in_flight: what is in flight in all lanes of each flow
+select f.action_name, f.flow, sum(l.in_flight)::bigint
+from switchyard.flow f join switchyard.lane l using (flow) group by f.action_name, f.flow;
 
 -- withdraw: workflows that the configuration lacks, while all conductors have the same one
 delete from switchyard.route r

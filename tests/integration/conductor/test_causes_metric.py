@@ -1,6 +1,6 @@
 """The metric of causes: how many there are, by trend, and nothing that is gone."""
 
-from conductor.maintenance.causes import Causes
+from conductor.maintenance.gauges import causes
 from conductor.maintenance.own_session import OwnSession
 from tests.integration.conductor.yard import Yard
 
@@ -9,16 +9,16 @@ FAIL = "insert into switchyard.event (action_uuid, status, run, attempt, error) 
 
 async def test_causes_are_counted_by_trend(yard: Yard) -> None:
     own = OwnSession(yard.database.url)
-    causes = Causes(own, yard.metrics.maintenance)
+    loop = causes(own, yard.metrics.maintenance)
     try:
         first, second = yard.submit(3), yard.submit(2)
         yard.database.execute(FAIL, "answered 503", first)
         yard.database.execute(FAIL, "no disk", second)
-        await causes.run_once()
+        await loop.run_once()
         assert yard.metrics.maintenance.causes.labels("new")._value.get() == 2
         for uuid in first + second:
             yard.database.execute("select switchyard.dismiss_thread(%s, 'ann', 'known')", uuid)
-        await causes.run_once()
+        await loop.run_once()
         assert next(iter(yard.metrics.maintenance.causes.collect())).samples == []
     finally:
         await own.close()

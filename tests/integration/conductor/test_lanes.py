@@ -10,8 +10,8 @@ import pytest
 
 from conductor.claim.claim import claim
 from conductor.limits.flows import Flow
+from conductor.maintenance.gauges import queue_depth
 from conductor.maintenance.own_session import OwnSession
-from conductor.maintenance.queue_depth import QueueDepth
 from conductor.session.arrays import Uuids
 from conductor.session.open import open_session
 from switchyard.handlers import Outcome, Retry, Success, Work
@@ -73,7 +73,7 @@ async def test_waiting_and_flying_actions_of_flows_are_in_the_metrics(yard: Yard
     await eventually(lambda: handler.flying == 2)
     own = OwnSession(yard.database.url)
     try:
-        await QueueDepth(own, yard.metrics.maintenance).run_once()
+        await queue_depth(own, yard.metrics.maintenance).run_once()
     finally:
         await own.close()
     [[flow]] = yard.database.execute("select flow from switchyard.flow")

@@ -8,14 +8,16 @@ from contextlib import contextmanager
 import pytest
 
 from conductor.maintenance.clock import ClockCare
+from conductor.maintenance.gauges import queue_depth
 from conductor.maintenance.lost_workers import LostWorkers
 from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.partitions import PartitionCare
-from conductor.maintenance.queue_depth import QueueDepth
+from conductor.maintenance.pauses import Pauses
 from conductor.maintenance.unserved_names import UnknownNames
 from switchyard.config.config import Config
 from switchyard.config.daemons import Partitions, Workers
 from switchyard.handlers import Outcome, Retry, Success
+from switchyard.ledger.queries import query
 from switchyard.process import tracing
 from tests.integration.conductor.yard import NAME, Script, Yard
 from tests.integration.ledger.ledger import Ledger
@@ -168,7 +170,7 @@ async def test_the_queue_and_the_partitions_are_in_the_metrics(yard: Yard) -> No
     yard.submit(7)
     own = OwnSession(yard.database.url)
     try:
-        await QueueDepth(own, yard.metrics.maintenance).run_once()
+        await queue_depth(own, yard.metrics.maintenance).run_once()
         await PartitionCare(own, Partitions(days_ahead=20), yard.metrics.maintenance).run_once()
         assert yard.metrics.maintenance.depth.labels(NAME, "PENDING")._value.get() == 7
         assert yard.metrics.maintenance.days_ahead._value.get() >= 20
@@ -242,18 +244,38 @@ async def test_hole_4_nothing_is_dropped_while_the_clocks_differ(
     assert "the clocks of server and conductor differ" in caplog.text
 
 
+async def test_an_empty_queue_is_not_read_again_although_its_lanes_are_known(yard: Yard) -> None:
+    own = OwnSession(yard.database.url)
+    depth = queue_depth(own, yard.metrics.maintenance)
+    try:
+        yard.submit(3)
+        assert await depth.run_once() is not None
+        await yard.drain(yard.served(limits={"in_flight": 2}))
+        assert yard.database.execute("select count(*) from switchyard.lane") == [(1,)]
+        assert await depth.run_once() is None
+        assert next(iter(yard.metrics.maintenance.depth.collect())).samples == []
+    finally:
+        await own.close()
+
+
 async def test_a_pause_is_seen_in_metrics_and_log(yard: Yard, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     own = OwnSession(yard.database.url)
-    depth = QueueDepth(own, yard.metrics.maintenance)
+    pauses = Pauses(own, yard.metrics.maintenance)
     try:
         yard.database.execute("select switchyard.pause('drill', 'ops', 'too hot')")
-        await depth.run_once()
+        await pauses.run_once()
         assert yard.metrics.maintenance.paused.labels(NAME)._value.get() == 1
         assert "too hot" in caplog.text
+        async with own.session() as session:
+            [[_, _, loops]] = await session.rows(
+                query("conductor", "pulse"), {"workers": [], "names": [], "alone": []}
+            )
+        assert loops == [pauses.name], "the pulse wakes a conductor that did not know"
         yard.database.execute("select switchyard.resume('drill', 'ops', 'cooled')")
-        await depth.run_once()
+        await pauses.run_once()
         assert "resumed" in caplog.text
+        assert await pauses.run_once() is None
     finally:
         await own.close()
 
