@@ -7,6 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from signalbox.pages import words
 from signalbox.pages.attention import needs_attention, queue_rows
 from signalbox.pages.family import counted, group_callbacks
+from signalbox.pages.gantt import draw_gantt
 from signalbox.pages.graph import about, draw_graph
 from signalbox.pages.path import draw_path
 from signalbox.pages.shapes import draw_features, draw_footprints
@@ -32,6 +33,7 @@ GLOBALS = {
     "read_runs": read_runs,
     "draw_path": draw_path,
     "draw_graph": draw_graph,
+    "draw_gantt": draw_gantt,
     "about_step": about,
     "draw_timeline": draw_timeline,
     "draw_features": draw_features,

@@ -224,4 +224,4 @@ def _drawn(shape: Shape, frame: Frame) -> Drawn:
 
 def _data(shape: Shape) -> dict[str, Any]:
     data = {"rings": shape.rings, "mark": shape.mark, "title": shape.title}
-    return data | ({"href": shape.href} if shape.href else {})
+    return data | {name: value for name, value in (("href", shape.href), ("label", shape.label)) if value}

@@ -24,6 +24,7 @@ WORDS = {
     Status.INFO: ("idle", "Info"),
 }
 NONE = "\N{EN DASH}"  # what does not apply
+MINUS = "\N{MINUS SIGN}"  # as wide as a digit
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -92,7 +93,8 @@ def number(value: float | Decimal | None) -> str:
     """With separators of thousands, and at most two decimals."""
     if value is None:
         return NONE
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}".rstrip("0").rstrip(".")
+    shown = f"{value:,}" if isinstance(value, int) else f"{value:,.2f}".rstrip("0").rstrip(".")
+    return shown.replace("-", MINUS)
 
 
 def many(count: int, one: str, more: str | None = None) -> str:

@@ -17,7 +17,7 @@ from switchyard.ledger.queries import query as named
 FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
 WINDOW = 20_000
 OPEN = {"accepted", "running"}
-PLAIN = ("error", "lane", "tag", "submitted_by", "correlation_id", "id")
+PLAIN = ("error", "lane", "tag", "submitted_by", "correlation_id")
 PARTS = ("why", "events", "graph", "family", "inputs", "archive")
 RELATION = "http://www.opengis.net/def/rel/ogc/1.0/"
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
@@ -61,8 +61,8 @@ class JobQuery(Record):
     """Only jobs of this caller."""
     correlation_id: Text | None = None
     """Only this correlation id."""
-    id: Annotated[str, Field(pattern="^[0-9a-f]{4,32}$")] | None = None
-    """Only jobs whose id begins or ends with these digits, written without hyphens."""
+    id: Annotated[str, Field(pattern="^…?[0-9A-Fa-f][0-9A-Fa-f-]{3,35}$")] | None = None
+    """Only jobs whose id begins or ends with these digits, as pages show them or in full."""
 
 
 @get("/jobs", Role.READER, Role.SUBMITTER, template="jobs")
@@ -157,6 +157,11 @@ async def _values(call: Call, query: JobQuery) -> dict[str, Any]:
         after = await _floor(call, since)
     if until is not None:
         before = min(before, await _floor(call, until))
+    digits = None if query.id is None else query.id.lstrip("…").replace("-", "").lower()
+    if digits is not None and len(digits) == len(LAST.hex):  # a whole id needs no search
+        only = UUID(digits).int
+        after = max(after, UUID(int=max(only - 1, 0)))
+        before = min(before, UUID(int=min(only + 1, LAST.int)))
     return {
         "after": after,
         "before": before,
@@ -167,6 +172,7 @@ async def _values(call: Call, query: JobQuery) -> dict[str, Any]:
         "min_duration": query.minDuration,
         "max_duration": query.maxDuration,
         **{name: getattr(query, name) for name in PLAIN},
+        "id": digits,
     }
 
 

@@ -101,7 +101,7 @@
   // 5. Keys: / find, j and k rows, x select; Enter opens, because the row's link has the focus.
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.target.matches("input:not([type=checkbox]), textarea, select")) return;
-    const rows = all("[data-row]");
+    const rows = all("[data-row]:not([hidden])");
     const at = rows.findIndex((r) => r.contains(document.activeElement));
     if (e.key === "/") { e.preventDefault(); document.getElementById("find")?.focus(); }
     else if (e.key === "j" || e.key === "k") one("a", rows[Math.max(0, Math.min(rows.length - 1, at + (e.key === "j" ? 1 : -1)))] ?? document)?.focus();

@@ -208,7 +208,19 @@ def test_keys_move_between_rows_and_select(chromium: Chromium, site: Site, scene
         page.keyboard.press("j")
         page.keyboard.press("j")
         page.keyboard.press("x")
-        assert page.locator("input[name=id]").nth(1).is_checked()
+        assert page.locator(".pick input[name=id]").nth(1).is_checked()
         page.keyboard.press("k")
         page.keyboard.press("Enter")
         page.wait_for_url("**/jobs/*")
+
+
+def test_a_job_is_found_by_the_end_of_its_id(chromium: Chromium, site: Site, scene: Scene) -> None:
+    job = str(scene.jobs["AGAIN"])
+    with chromium.sight(site.origin) as sight:
+        page = sight.open("/queues")
+        for written in (f"…{job[-4:]}", job, job[:13].upper()):
+            page.keyboard.press("/")
+            page.keyboard.type(written)
+            with page.expect_navigation(url="**/jobs?id=*"):
+                page.keyboard.press("Enter")
+            assert page.locator(f"#jobs a[href$='{job}']").count() == 1

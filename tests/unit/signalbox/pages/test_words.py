@@ -28,7 +28,8 @@ def test_a_duration_has_at_most_two_units(seconds: float | None, text: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(100412, "100,412"), (2437.28, "2,437.28"), (10.0, "10"), (-104.2, "-104.2")]
+    ("value", "text"),
+    [(100412, "100,412"), (2437.28, "2,437.28"), (10.0, "10"), (-104.2, "\N{MINUS SIGN}104.2")],
 )
 def test_a_number_has_separators(value: float, text: str) -> None:
     assert words.number(value) == text
