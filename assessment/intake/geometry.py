@@ -7,7 +7,7 @@ import numpy as np
 import shapely
 
 from assessment import row_warnings as words
-from assessment.arrays import Geometries
+from assessment.arrays import Floats, Geometries
 from assessment.formats import crs as systems
 from assessment.polygonal import MULTIPOLYGON, POLYGON, polygonal
 from switchyard.errors import BadInput
@@ -46,11 +46,12 @@ def vetted(
     """
     if crs is None:
         raise BadInput("the file declares no coordinate system (CRS); EPSG:27700 or EPSG:4326 is needed")
-    _presence(geometries, label)
+    bounds = shapely.bounds(geometries)
+    _presence(geometries, bounds, label)
     flat = polygonal(_flat(geometries))
-    _angles(flat, crs, label, assumed=assumed)
+    _angles(bounds, crs, label, assumed=assumed)
     moved = systems.to_grid(flat, crs)
-    _bounds(moved, label)
+    _bounds(bounds if moved is flat else shapely.bounds(moved), label)
     sound, repaired = _repaired(moved, label, repairable)
     return Vetted(sound, repaired, None if systems.is_grid(crs) else systems.name_of(crs))
 
@@ -63,7 +64,7 @@ def _flat(geometries: Geometries) -> Geometries:
     return flat
 
 
-def _presence(geometries: Geometries, label: Label) -> None:
+def _presence(geometries: Geometries, bounds: Floats, label: Label) -> None:
     """Over whole arrays; only what is wrong is looked at one by one."""
     for k in np.flatnonzero(shapely.is_missing(geometries) | shapely.is_empty(geometries)).tolist():
         raise BadInput(f"{label(k)}: has no geometry, or one that cannot be read")
@@ -71,7 +72,7 @@ def _presence(geometries: Geometries, label: Label) -> None:
     for k in np.flatnonzero((kinds != POLYGON) & (kinds != MULTIPOLYGON)).tolist():
         if not _holds_polygons(geometries[k]):
             raise BadInput(f"{label(k)}: is a {geometries[k].geom_type}; Polygon or MultiPolygon is needed")
-    for k in np.flatnonzero(~np.isfinite(shapely.bounds(geometries)).all(axis=1)).tolist():
+    for k in np.flatnonzero(~np.isfinite(bounds).all(axis=1)).tolist():
         raise BadInput(f"{label(k)}: has coordinates that are not numbers")
 
 
@@ -82,9 +83,8 @@ def _holds_polygons(geometry: shapely.Geometry) -> bool:
     return is_collection and bool(((kinds == POLYGON) | (kinds == MULTIPOLYGON)).all())
 
 
-def _angles(geometries: Geometries, crs: str, label: Label, *, assumed: bool) -> None:
+def _angles(bounds: Floats, crs: str, label: Label, *, assumed: bool) -> None:
     """Degrees with a metric CRS, or metres with a geographic one: the declared CRS is wrong."""
-    bounds = shapely.bounds(geometries)
     degrees = (np.abs(bounds[:, [0, 2]]) <= 180).all(axis=1) & (np.abs(bounds[:, [1, 3]]) <= 90).all(axis=1)
     metric = systems.is_metric(crs)
     wrong = np.flatnonzero(degrees if metric else ~degrees)
@@ -101,8 +101,7 @@ def _angles(geometries: Geometries, crs: str, label: Label, *, assumed: bool) ->
     raise BadInput(f"{label(k)}: the CRS is geographic, but the coordinates are not longitude and latitude")
 
 
-def _bounds(geometries: Geometries, label: Label) -> None:
-    bounds = shapely.bounds(geometries)
+def _bounds(bounds: Floats, label: Label) -> None:
     low, high = np.array(BOUNDS[:2]), np.array(BOUNDS[2:])
     outside = ~((bounds[:, :2] >= low).all(axis=1) & (bounds[:, 2:] <= high).all(axis=1))
     if outside.any():
