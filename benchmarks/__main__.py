@@ -40,6 +40,7 @@ BENCHMARKS: list[tuple[str, str, str]] = [
     ("ledger.cost", "", "--actions 3000 --workflows 40"),
     ("ledger.lanes", "--behind 1000000", "--actions 8000 --rounds 1 --behind 20000"),
     ("ledger.causes", "", "--failures 20000"),
+    ("ledger.migrating", "", "--rows 50000"),
     ("ledger.why", "", "--open 50000 --simulations 3"),
     ("assessment", "", "--parcels 200000 --no-gpkg"),
     ("completion", "--rounds 3", "--rounds 1 --workflows 400"),

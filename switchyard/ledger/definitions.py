@@ -1,22 +1,35 @@
 """Functions, views, triggers and grants as this version has them, applied in the transaction of a migration.
 
 Replacing a function or a grant locks nobody out, and triggers are created where they are missing. Replacing a
-view shuts out its readers until the transaction ends, so a view is replaced only where it differs from what
-the database has, whoever changed it. All views are locked before the first is replaced, outermost first, as
-readers lock them: in another order, a reader and a migration would wait for each other.
+view shuts out its readers until the transaction ends. So a view is replaced only where it differs from what
+the database has, whoever changed it, or where it reads one that is replaced; and only after everything else,
+so that its readers wait for nothing but the views. They are locked outermost first, as readers lock them: in
+another order, a reader and a migration would wait for each other.
 """
 
 import re
+import time
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import psycopg
+from psycopg import sql
 
 from switchyard.ledger.queries import query
 
 _LAST = "grants.sql"
 _VIEW = re.compile(r"^create or replace view (?=switchyard\.)(.+?);$", re.MULTILINE | re.DOTALL)
+
+
+PATIENCE = (
+    0.05  # seconds; as long again is for the work under the lock, so that nobody waits for more than 100 ms
+)
+
+
+def wait_at_most(connection: psycopg.Connection, seconds: float) -> None:
+    """For a lock, in this transaction: what waits for one shuts out everybody who comes after."""
+    connection.execute(query("migrate", "patience"), {"within": f"{seconds * 1000:.0f}ms"})
 
 
 def files(folder: Path) -> list[Path]:
@@ -31,17 +44,30 @@ def fingerprint(folder: Path) -> str:
 
 def apply(connection: psycopg.Connection, folder: Path) -> None:
     """All that differs, and remember which version the database has now."""
-    locked = False
+    late: dict[str, str] = {}
     for file in files(folder):
         for statement, view in _statements(file.read_text()):
-            if view is not None:
-                if not _differs(connection, view):
-                    continue
-                if not locked:
-                    connection.execute(query("migrate", "lock_views"))
-                    locked = True
-            connection.execute(statement.encode())
+            name = view.split(" ", 1)[0] if view else None
+            if view is None or name is None or not _is_there(connection, name):
+                connection.execute(statement.encode())
+            elif _differs(connection, name, view) or _reads(connection, name, list(late)):
+                late[name] = statement
+                # Functions may use columns that it does not have yet.
+                connection.execute(query("migrate", "unchecked"))
     connection.execute(query("migrate", "apply"), {"definitions": fingerprint(folder)})
+    _replace(connection, late)
+
+
+def _replace(connection: psycopg.Connection, views: dict[str, str]) -> None:
+    """From here to the end of the transaction, whoever reads one of them waits."""
+    order = connection.execute(query("migrate", "lock_order"), {"views": list(views)}).fetchall()
+    began = time.monotonic()
+    for name, owner in order:
+        wait_at_most(connection, max(PATIENCE - (time.monotonic() - began), 0.001))
+        # Changes nothing. LOCK TABLE would lock the tables behind the view too.
+        connection.execute(sql.SQL("alter view {} owner to {}").format(sql.SQL(name), sql.Identifier(owner)))
+    for statement in views.values():
+        connection.execute(statement.encode())
 
 
 def _statements(text: str) -> Iterator[tuple[str, str | None]]:
@@ -54,13 +80,24 @@ def _statements(text: str) -> Iterator[tuple[str, str | None]]:
     yield text[done:], None
 
 
-def _differs(connection: psycopg.Connection, view: str) -> bool:
-    """Whether the database has no such view, or another one; Postgres compares, for it writes both alike."""
-    name, definition = view.split(" ", 1)
-    exists = connection.execute(query("migrate", "view_exists"), {"view": name}).fetchone()
-    if exists is None:
+def _is_there(connection: psycopg.Connection, view: str) -> bool:
+    return connection.execute(query("migrate", "view_exists"), {"view": view}).fetchone() is not None
+
+
+def _differs(connection: psycopg.Connection, name: str, view: str) -> bool:
+    """Whether the database has another one; Postgres compares, for it writes both alike."""
+    try:
+        with connection.transaction():
+            definition = view.removeprefix(f"{name} ")
+            connection.execute(f"create view switchyard.migrate_candidate {definition}".encode())
+    except psycopg.errors.UndefinedColumn:  # of a view that is still to be replaced
         return True
-    connection.execute(f"create view switchyard.migrate_candidate {definition}".encode())
     [[differs]] = connection.execute(query("migrate", "view_differs"), {"view": name}).fetchall()
     connection.execute(query("migrate", "drop_candidate"))
     return bool(differs)
+
+
+def _reads(connection: psycopg.Connection, view: str, others: list[str]) -> bool:
+    values = {"view": view, "others": others}
+    [[reads]] = connection.execute(query("migrate", "view_reads"), values).fetchall()
+    return bool(reads)

@@ -2,14 +2,17 @@
 
 The numbered files in `migrations/sql` hold tables, types and indexes; Alembic runs those that are missing.
 The files in `migrations/current` hold functions, views, triggers and grants as this version has them; every
-`upgrade` applies what differs (definitions.py). Both happen in one transaction under one advisory lock: two
-that migrate at once do it once, and a failure leaves nothing half done. Where somebody holds a lock that is
-needed, the transaction gives up at once and is tried again, so that nobody waits behind it.
+`upgrade` applies what differs (definitions.py). A new ledger is made in one transaction. One in use is
+brought to this version in several, each numbered file and then all of `current`, so that a table is locked
+for as long as its own file takes. Every transaction takes one advisory lock and looks at what is there: two
+that migrate at once do it once, and the next run does what a failure left out. Where somebody holds a lock
+that is needed, the transaction gives up at once and is tried again, so that nobody waits behind it.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -17,7 +20,7 @@ import sqlalchemy
 from alembic import command, op
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
+from alembic.script import Script, ScriptDirectory
 from alembic.script.revision import RevisionError
 from alembic.util import CommandError
 
@@ -34,9 +37,6 @@ log = get_logger(__name__)
 
 _TRIES = 60
 _PAUSE = 1.0  # seconds
-_STAMP_NEW = """create table public.migration
-  (version_num varchar(32) not null, constraint migration_pkc primary key (version_num));
-insert into public.migration values ('{revision}');"""  # as Alembic does it
 
 
 def folder() -> Path:
@@ -53,12 +53,28 @@ def run_sql(name: str) -> None:
 
 def upgrade(url: str) -> None:
     """Run the numbered files that are missing, and apply what differs of `migrations/current`."""
+    at = current(url)
+    for step in _after(at) if at else []:
+        _patiently(url, partial(_run_numbered, step.revision))
+    _patiently(url, _run_all)
+
+
+def _run_numbered(revision: str, _: sqlalchemy.Connection, config: Config) -> None:
+    command.upgrade(config, revision)
+
+
+def _run_all(connection: sqlalchemy.Connection, config: Config) -> None:
+    command.upgrade(config, "head")
+    definitions.apply(_driver(connection), _current())
+
+
+def _patiently(url: str, run: Callable[[sqlalchemy.Connection, Config], None]) -> None:
+    """Run this in a transaction, again where somebody holds a lock that it needs."""
     for tries in range(1, _TRIES + 1):
         try:
             with _migrating(url) as (connection, config):
-                command.upgrade(config, "head")
-                definitions.apply(_driver(connection), _current())
-        except psycopg.errors.LockNotAvailable as error:
+                run(connection, config)
+        except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected) as error:
             if tries == _TRIES:
                 raise
             log.warning(
@@ -80,21 +96,26 @@ def script(since: str | None = None) -> str:
 
     `since`: the revision that the database is at; without it, none.
     """
-    revisions = ScriptDirectory(str(folder()))
-    with _known():
-        steps = [*revisions.iterate_revisions("head", since or "base")]
-    numbered = [folder() / "sql" / f"{Path(step.path).stem}.up.sql" for step in reversed(steps)]
-    stamp = _STAMP_NEW if since is None else "update public.migration set version_num = '{revision}';"
-    applied = f"'{definitions.fingerprint(_current())}'"
-    parts = [
-        "begin;",
-        query("migrate", "lock"),
-        stamp.format(revision=newest()),
-        *(f"-- {file.name}\n{file.read_text()}" for file in [*numbered, *definitions.files(_current())]),
-        query("migrate", "apply").replace("%(definitions)s", applied),
-        "commit;",
+    begin, end = ["begin;", query("migrate", "lock")], ["commit;"]
+    between = [*end, *begin] if since else []
+    numbered = [
+        part
+        for step in _after(since)
+        for part in (_text(folder() / "sql" / f"{_stem(step)}.up.sql"), _stamp(step, since), *between)
     ]
+    applied = query("migrate", "apply").replace("%(definitions)s", f"'{definitions.fingerprint(_current())}'")
+    parts = [*begin, *numbered, *map(_text, definitions.files(_current())), applied, *end]
     return "".join(f"{part.strip().removesuffix(';')};\n\n" for part in parts)
+
+
+def _text(file: Path) -> str:
+    return f"-- {file.name}\n{file.read_text()}"
+
+
+def _stamp(step: Script, since: str | None) -> str:
+    """What Alembic does when it has run a step."""
+    new = query("migrate", "revisions") + ";\n" if since is None and step.down_revision is None else ""
+    return new + query("migrate", "stamp").replace("%(revision)s", f"'{step.revision}'")
 
 
 def downgrade(url: str, revision: str = "base") -> None:
@@ -116,13 +137,21 @@ def newest() -> str | None:
 
 def pending(url: str) -> list[str]:
     """What `upgrade` would change: numbered files, oldest first, and `current` where its files differ."""
-    script = ScriptDirectory(str(folder()))
-    with _known(), _connected(url) as connection:
+    with _connected(url) as connection:
         at = _revision(connection)
-        steps = [Path(step.path).stem for step in script.iterate_revisions("head", at or "base")]
         applied = _driver(connection).execute(query("migrate", "applied")).fetchone() if at else None
     differs = applied is None or applied[0] != definitions.fingerprint(_current())
-    return [*reversed(steps), *(["current"] if differs else [])]
+    return [*(_stem(step) for step in _after(at)), *(["current"] if differs else [])]
+
+
+def _after(revision: str | None) -> list[Script]:
+    """The numbered steps that a database at that revision lacks, oldest first."""
+    with _known():
+        return [*ScriptDirectory(str(folder())).iterate_revisions("head", revision or "base")][::-1]
+
+
+def _stem(step: Script) -> str:
+    return Path(step.path).stem
 
 
 def _current() -> Path:
@@ -145,7 +174,7 @@ def _driver(connection: sqlalchemy.Connection) -> psycopg.Connection:
 def _migrating(url: str) -> Iterator[tuple[sqlalchemy.Connection, Config]]:
     with _known(), _connected(url) as connection, connection.begin():
         _driver(connection).execute(query("migrate", "lock"))
-        _driver(connection).execute(query("migrate", "patience"))
+        definitions.wait_at_most(_driver(connection), definitions.PATIENCE)
         config = Config(attributes={"connection": connection})
         config.set_main_option("script_location", str(folder()).replace("%", "%%"))
         yield connection, config
