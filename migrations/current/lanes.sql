@@ -233,6 +233,7 @@ declare
   number bigint := switchyard.flow_session_number();
   snap pg_snapshot;
   moment timestamptz;
+  until timestamptz;
   held uuid[] := p_held;
   kept_ids uuid[] := '{}'; kept_lanes text[] := '{}';
   freed_ids uuid[] := '{}'; freed_lanes text[] := '{}';
@@ -287,7 +288,7 @@ begin
       select m.id, m.lane, coalesce(held[width_bucket(m.id, held)] = m.id, false) as still
       from unnest(mine.ids, mine.lanes) as m (id, lane)) as k;
   end if;
-  if moment > st.swept + interval '250 ms' then
+  if moment not between st.swept and st.swept + interval '250 ms' then -- before it: the server's clock was set back
     st.swept := moment;
     select array_agg(distinct s.session) into dead from switchyard.flow_session s where s.flow = p_flow and s.session <> number;
     select array_agg(d) into dead from unnest(dead) as d where pg_try_advisory_lock(1937204084, d::integer);
@@ -360,8 +361,12 @@ begin
     perform switchyard.lanes_arrive(st, f, new_lanes, new_ranks, new_uuids);
     st.seq := st.seq + 1;
   end if;
+  if moment < st.tokened then
+    st.tokened := '-infinity'; -- the server's clock was set back: all that waits is looked at again
+    until := 'infinity';
+  end if;
   update switchyard.lane l set seq = st.seq + 1, state = 'ready', vtime = greatest(l.vtime, st.vnow), next_at = null
-  where l.flow = p_flow and l.state = 'waiting' and l.next_at >= st.tokened and l.next_at <= moment;
+  where l.flow = p_flow and l.state = 'waiting' and l.next_at >= st.tokened and l.next_at <= coalesce(until, moment);
   st.seq := st.seq + 1;
   st.tokened := moment;
   if f.running is not null or f.lane_running is not null then

@@ -1,10 +1,7 @@
 """The loop in conductor against a server whose clock is set by the test: steps, outages, and compressed time."""
 
 import asyncio
-import os
 import random
-from collections.abc import Iterator
-from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, LiteralString
@@ -14,33 +11,14 @@ import pytest
 from conductor.maintenance.own_session import OwnSession
 from conductor.maintenance.ticks import Ticks
 from conductor.metrics import ConductorMetrics
-from switchyard.ledger.migrate import upgrade
 from tests.deployment.deployment import Deployment
 from tests.integration.schedules.schedule import apply, row, ticks
 from tests.parts.clock import Clock
 from tests.parts.database import Database
-from tests.parts.need import obtain
-from tests.parts.postgres import Server, binaries
 from tests.waiting import until
 
 HOUR = 3600
 MINUTE = timedelta(minutes=1)
-
-
-@pytest.fixture
-def clock() -> Iterator[Clock]:
-    with closing(obtain("a clock that can be set", Clock)) as made:
-        yield made
-
-
-@pytest.fixture
-def server(clock: Clock) -> Iterator[Database]:
-    """A server with that clock, and a migrated database on it."""
-    with closing(Server(binaries("embedded"), {"fsync": "off"})) as made:
-        made.process.env = {**os.environ, **clock.environ}
-        made.start()
-        upgrade(made.url())
-        yield Database("postgres", made.url())
 
 
 def now(server: Database) -> datetime:
