@@ -9,9 +9,11 @@ import psycopg
 
 from tests.faults.catalogue import INJECTIONS, kinds
 from tests.faults.facts import Facts, gather, settled
-from tests.faults.invariants import Violation, violations
+from tests.faults.invariants import Submitted, Violation, violations
 from tests.faults.load import Submitter
 from tests.faults.plan import Fault, plan
+from tests.faults.set_rules import set_violations
+from tests.faults.sets import Sets
 from tests.faults.storm import Struck, storm
 from tests.faults.yard import Yard
 
@@ -38,28 +40,36 @@ class Round:
 
 def campaign(yard: Yard, seed: int, faults: int, a_round: int, load: int) -> Iterator[Round]:
     """Rounds until the faults are used up, or something does not hold: then what is there is the evidence."""
-    submitter = Submitter(
-        f"postgresql://postgres@127.0.0.1:{yard.submitting.port}/postgres", yard.works, seed, yard.signalboxes
-    )
+    url = f"postgresql://postgres@127.0.0.1:{yard.submitting.port}/postgres"
+    submitter = Submitter(url, yard.works, seed, yard.signalboxes)
+    sets = Sets(url, seed)
     try:
         for number, planned in enumerate(plan(seed, faults, a_round, kinds(yard)), 1):
-            done = _round(yard, submitter, number, planned, load)
+            done = _round(yard, submitter, sets, number, planned, load)
             yield done
             if done.found:
                 return
     finally:
         submitter.close()
+        sets.close()
 
 
-def _round(yard: Yard, submitter: Submitter, number: int, planned: list[Fault], load: int) -> Round:
+def _round(
+    yard: Yard, submitter: Submitter, sets: Sets, number: int, planned: list[Fault], load: int
+) -> Round:
     began = time.monotonic()
-    submitting = submitter.begin(load, max(fault.at for fault in planned))
+    seconds = max(fault.at for fault in planned)
+    submitting = [submitter.begin(load, seconds), sets.begin(seconds)]
     struck = storm(yard, planned, INJECTIONS)
-    submitting.join(SETTLE)
-    assert len(submitter.submitted) == number * load, "the submitter had no answer for some of them"
+    for thread in submitting:
+        thread.join(SETTLE)
+        assert not thread.is_alive(), "there was no answer for some of what was submitted"
+    assert len(submitter.submitted) == number * load
+    sets.end()
     stormed = time.monotonic()
     facts = settle(yard)
-    found = violations(submitter.submitted, facts)
+    submitted = {**submitter.submitted, **sets.submitted}
+    found = violations(submitted, facts) + set_violations(sets.rounds, facts)
     found += [Violation("answers over HTTP", strange) for strange in submitter.http.strange]
     return Round(
         number,
@@ -68,7 +78,7 @@ def _round(yard: Yard, submitter: Submitter, number: int, planned: list[Fault], 
         actions=len(facts.actions),
         stormed=stormed - began,
         settled=time.monotonic() - stormed,
-        ends=_ends(submitter, facts),
+        ends=_ends(submitted, facts),
         found=found,
     )
 
@@ -84,8 +94,7 @@ def settle(yard: Yard, seconds: float = SETTLE) -> Facts:
     return gather(yard)
 
 
-def _ends(submitter: Submitter, facts: Facts) -> Counter[tuple[str, str]]:
-    submitted = submitter.submitted
+def _ends(submitted: Submitted, facts: Facts) -> Counter[tuple[str, str]]:
     named = {uuid: submitted[uuid].work.name if uuid in submitted else "callback" for uuid in facts.actions}
     return Counter((named[uuid], action.status) for uuid, action in facts.actions.items())
 

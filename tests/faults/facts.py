@@ -15,7 +15,8 @@ ACTIONS = """
       t.status::text, t.run, t.error, t.needs_review, t.ended_at is not null, t.callbacks_due,
       exists (select from switchyard.inbox i where i.action_uuid = a.action_uuid),
       exists (select from switchyard.event e where e.action_uuid = a.action_uuid and e.run = t.run
-        and not e.ignored and e.status = t.status and e.detail ? 'archive')
+        and not e.ignored and e.status = t.status and e.detail ? 'archive'),
+      a.correlation_id, a.member_of, (switchyard.reused(a.action_uuid, t.run) ->> 'action')::uuid
     from switchyard.action a left join switchyard.thread t using (action_uuid)
     where a.correlation_id is distinct from 'neighbour'
 """
@@ -52,6 +53,8 @@ SLOTS = """
     union all select format('%%s counts %%s in flight', flow, in_flight) from switchyard.flow_state where in_flight <> 0
     union all select format('session %%s of %%s lists %%s', session, flow, cardinality(ids)) from switchyard.flow_session where ids <> '{}'
 """
+TICKS = "select name, extract(epoch from tick_at)::bigint, outcome, action_uuid from switchyard.schedule_tick"
+SCHEDULES = "select name, extract(epoch from next_at)::bigint, missed from switchyard.schedule"
 LOST = "select worker_id::text from switchyard.worker where lost_at is not null"
 OPEN = """
     select (select count(*) from switchyard.yard) + (select count(*) from switchyard.thread where callbacks_due)
@@ -77,6 +80,19 @@ class Action:
     callbacks_due: bool = False
     in_inbox: bool = False
     archived: bool = False  # its end says that its record is in the store
+    correlation: str | None = None
+    member_of: UUID | None = None
+    reused: UUID | None = None  # whose result it was given
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What became of one tick of a schedule; times are in seconds since 1970."""
+
+    schedule: str
+    at: int
+    outcome: str
+    action: UUID | None
 
 
 @dataclass(frozen=True)
@@ -99,6 +115,12 @@ class Facts:
     strange_ends: list[str] = field(default_factory=list)
     neighbours_open: int = 0
     trespasses: list[str] = field(default_factory=list)
+    ticks: list[Tick] = field(default_factory=list)
+    schedules: dict[str, tuple[int, int]] = field(
+        default_factory=dict
+    )  # the next tick, and how many it missed
+    first_arrived: dict[UUID, float] = field(default_factory=dict)  # by the receivers' clock
+    first_taken: dict[UUID, float] = field(default_factory=dict)
 
 
 def gather(yard: Yard) -> Facts:
@@ -106,6 +128,7 @@ def gather(yard: Yard) -> Facts:
     database = yard.database
     actions = {row[0]: Action(*row) for row in database.execute(ACTIONS)}
     neighbours = dict(database.execute(NEIGHBOURS))
+    first = yard.receivers.first.copy()
     lost = {worker for (worker,) in database.execute(LOST)}  # before the inbox: one may be marked meanwhile
     return Facts(
         actions,
@@ -124,6 +147,10 @@ def gather(yard: Yard) -> Facts:
         strange_ends=[end for program in yard.programs.values() for end in program.strange_ends],
         neighbours_open=sum(neighbours.values()),
         trespasses=yard.trespasses,
+        ticks=[Tick(*row) for row in database.execute(TICKS)],
+        schedules={name: (next_at, missed) for name, next_at, missed in database.execute(SCHEDULES)},
+        first_arrived={_uuid(path): arrived for path, (arrived, _) in first.items()},
+        first_taken={_uuid(path): taken for path, (_, taken) in first.items() if taken is not None},
     )
 
 
@@ -164,7 +191,11 @@ def _recorded(yard: Yard, action: Action) -> bool:
 def _by_uuid(paths: Counter[str], without: Container[UUID]) -> Counter[UUID]:
     counts: Counter[UUID] = Counter()
     for path, count in paths.copy().items():
-        uuid = UUID(path.split("/")[2])
+        uuid = _uuid(path)
         if uuid not in without:
             counts[uuid] += count
     return counts
+
+
+def _uuid(path: str) -> UUID:
+    return UUID(path.split("/")[2])

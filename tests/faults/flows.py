@@ -71,4 +71,9 @@ def local(spool: Path, starts: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         "work": {**shared, "callbacks": [DONE, TOLD, SORRY, ITEM], "limits": {"running": 10}},
         "first": {**shared, "callbacks": [DONE, NEXT]},
         "report": {**shared, "callbacks": [DONE]},
+        "tile": {
+            **shared,
+            "callbacks": [DONE, TOLD, SORRY],
+            "reuse": {"version": "1", "key": ["$.tile"]},
+        },
     }

@@ -10,11 +10,10 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, LiteralString
+from typing import LiteralString
 from uuid import UUID
 
-import psycopg
-
+from tests.faults.asking import Asking
 from tests.faults.over_http import OverHttp
 from tests.faults.works import Parameters, Work
 
@@ -22,7 +21,6 @@ SUBMIT: LiteralString = """
     select switchyard.submit(%s, %s, workflow => %s, correlation_id => %s, idempotency_key => %s, callbacks => %s)
 """
 CANCEL: LiteralString = "select switchyard.cancel(%s, 'the campaign', 'it was to be canceled')"
-PAUSE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +37,12 @@ class Submitter:
     """Submits in a thread of its own; `submitted` grows as the ledger confirms."""
 
     def __init__(self, url: str, works: Sequence[Work], seed: int, signalboxes: Sequence[str]) -> None:
-        self._url = f"{url}?connect_timeout=3&application_name=submitter"
+        self._asking = Asking(url, "submitter")
         self._works = works
         self._chance = random.Random(f"load {seed}")
-        self._connection: psycopg.Connection[Any] | None = None
         self._number = 0
         self.http = OverHttp(signalboxes)
         self.submitted: dict[UUID, Asked] = {}
-        self.repeated = 0
 
     def begin(self, count: int, seconds: float) -> threading.Thread:
         """`count` things, spread over that time; join the thread to know that all are in the ledger."""
@@ -56,13 +52,8 @@ class Submitter:
         return thread
 
     def close(self) -> None:
-        self._disconnect()
+        self._asking.close()
         self.http.close()
-
-    def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
     def _next(self) -> Asked:
         work = self._chance.choices(self._works, [work.share for work in self._works])[0]
@@ -92,24 +83,9 @@ class Submitter:
                 asked.key,
                 own,
             )
-            uuid = UUID(str(self._told(SUBMIT, *given)))
+            uuid = UUID(str(self._asking.one(SUBMIT, *given)))
         self.submitted[uuid] = asked
         if work.cancel and asked.over_http:
             self.http.cancel(uuid)
         elif work.cancel:
-            self._told(CANCEL, uuid)
-
-    def _told(self, statement: LiteralString, *values: object) -> Any:
-        """The answer, however often it takes."""
-        while True:
-            try:
-                if self._connection is None or self._connection.closed:
-                    self._connection = psycopg.connect(self._url, autocommit=True)
-                row = self._connection.execute(statement, values).fetchone()
-            except psycopg.OperationalError:
-                self._disconnect()
-                self.repeated += 1
-                time.sleep(PAUSE)
-            else:
-                assert row is not None
-                return row[0]
+            self._asking.one(CANCEL, uuid)

@@ -20,6 +20,7 @@ class Receivers:
         self.network = network
         self.url = f"http://127.0.0.1:{network.port}"
         self.taken: Counter[str] = Counter()
+        self.first: dict[str, tuple[float, float | None]] = {}  # when each arrived, and when it was taken
         self.failing = False
         counts.status = self._status
 
@@ -32,6 +33,7 @@ class Receivers:
         self._counts.delay = seconds
 
     def _status(self, path: str) -> int:
+        arrived, _ = self.first.setdefault(path, (time.monotonic(), None))
         if self.failing:
             return 503
         how = path.rsplit("/", 1)[1]
@@ -41,6 +43,8 @@ class Receivers:
             return 400
         if how == "fail" or (how == "flaky" and self._counts.seen[path] <= REFUSALS):
             return 500
+        if not self.taken[path]:
+            self.first[path] = (arrived, time.monotonic())
         self.taken[path] += 1
         return 200
 

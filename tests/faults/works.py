@@ -81,7 +81,7 @@ def callbacks_of(workflow: str | None, status: str, parameters: Parameters) -> C
     good = status == "SUCCESSFUL"
     plain = Counter(done=1, told=good, sorry=not good)
     expected: dict[str | None, Counter[str]] = {
-        **dict.fromkeys(("assess", "good", "late", "broken"), plain),
+        **dict.fromkeys(("assess", "good", "late", "broken", "tile"), plain),
         "work": plain + Counter(item=parameters.get("items", 0) if good else 0),
         "first": Counter(done=1, next=good),
         "report": Counter(done=1),
