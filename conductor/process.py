@@ -148,8 +148,9 @@ class ConductorProcess:
     async def _run_loops(self) -> None:
         config, own, metrics = self._config, self._own, self._metrics.maintenance
         url = config.database.conninfo()
-        settle = Settle(own, OwnSession(url, lock_timeout=LOCK_TIMEOUT), metrics)
-        ticks = Ticks(own, OwnSession(url, lock_timeout=LOCK_TIMEOUT, statement_timeout="10s"), metrics)
+        limits = {"lock_timeout": LOCK_TIMEOUT, "statement_timeout": "10s"}
+        settle = Settle(own, OwnSession(url, **limits), metrics)
+        ticks = Ticks(own, OwnSession(url, **limits), metrics)
         loops: list[Loop] = [
             LostWorkers(own, config.workers, metrics),
             UnknownNames(own, lambda: self._config),

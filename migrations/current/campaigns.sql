@@ -55,7 +55,7 @@ comment on function switchyard.start_campaign is 'Starts a campaign, and returns
 create or replace function switchyard.campaign_stops(c switchyard.campaign, reason text) returns void
 language plpgsql as $$
 begin
-  update switchyard.campaign x set source_error = reason where x.action_uuid = c.action_uuid;
+  update switchyard.campaign x set source_error = reason where x.action_uuid = c.action_uuid and x.source_error is distinct from reason;
   insert into switchyard.journal (kind, subject, actor, reason, needs_review)
   select 'campaign', c.name, switchyard.caller(), campaign_stops.reason, true
   where not exists (select from switchyard.journal j where j.kind = 'campaign' and j.subject = c.name and j.needs_review);
@@ -134,7 +134,7 @@ declare
 begin
   with next as (
     select i.id, i.parameters, i.place, switchyard.uuid7() as action_uuid from switchyard.campaign_item i
-    where i.set_uuid = c.action_uuid and i.action_uuid is null order by i.place limit room
+    where i.set_uuid = c.action_uuid and i.action_uuid is null order by i.place limit room for update skip locked
   ), noted as (
     update switchyard.campaign_item i set action_uuid = n.action_uuid, parameters = null
     from next n where i.set_uuid = c.action_uuid and i.id = n.id
@@ -153,7 +153,7 @@ end
 $$;
 comment on function switchyard.submit_some is 'Makes members of so many items of a campaign; how many there were.';
 
--- An item that cannot be submitted (too large, refused by a trigger) stops its campaign and no other.
+-- An item that cannot be submitted (too large, refused by a trigger) stops its campaign and no other, as in settle_waiting.
 create or replace function switchyard.submit_items(p_limit integer default 500, out settled integer, out busy integer)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
@@ -165,7 +165,7 @@ begin
   busy := 0;
   for c in
     select x.* from switchyard.campaign x join switchyard.sets s using (action_uuid)
-    where not s.sealed and not s.settled and x.paused_at is null and exists (select from switchyard.yard y where y.action_uuid = x.action_uuid)
+    where not s.sealed and not s.settled and x.paused_at is null and x.not_before <= now() and exists (select from switchyard.yard y where y.action_uuid = x.action_uuid)
     for update skip locked
   loop
     begin
@@ -178,8 +178,10 @@ begin
       end if;
       -- Only a full batch is followed by the next at once: else each end would make one.
       settled := settled + (submitted = p_limit)::integer;
-    exception when others then
+    exception when query_canceled or others then
       perform switchyard.campaign_stops(c, 'its next items could not be submitted: ' || sqlerrm);
+      update switchyard.campaign x set not_before = switchyard.looked_at_again(sqlstate) where x.action_uuid = c.action_uuid;
+      exit when sqlstate = '57014';
     end;
   end loop;
 end

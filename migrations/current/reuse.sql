@@ -116,9 +116,9 @@ begin
     waiting := switchyard.waiting_for_key(k, 'seeks', 500);
   end if;
   select coalesce(array_agg(l.action_uuid), '{}') into ended from (
-    select t.action_uuid from switchyard.thread t join switchyard.reuse r using (action_uuid)
+    select t.action_uuid from switchyard.thread t join switchyard.reuse r using (action_uuid) join switchyard.yard y using (action_uuid)
     where t.action_uuid = any (waiting) and t.status = 'PENDING' and p_ended + r.fresh > now()
-    order by t.action_uuid for update of t skip locked) as l;
+    order by t.action_uuid for update of t, y skip locked) as l;
   insert into switchyard.event (action_uuid, status, run, attempt, source, detail)
   select t.action_uuid, 'SUCCESSFUL', t.run, t.attempt, 'reuse', jsonb_build_object(
     'reused', jsonb_build_object('action', p_action, 'run', p_run), 'note', format('has the result of run %s of %s', p_run, p_action))
@@ -147,7 +147,7 @@ begin
     return false;
   end if;
   delete from switchyard.reuse r where r.action_uuid = p_before;
-  update switchyard.reuse r set role = 'leads' where r.action_uuid = next;
+  update switchyard.reuse r set role = 'leads', not_before = '-infinity' where r.action_uuid = next;
   update switchyard.yard y set due = case when held.next_attempt_after > now() then held.next_attempt_after end, watched = true,
     entered = pg_current_xact_id()
   where y.action_uuid = next;
@@ -225,7 +225,7 @@ begin
       (select r.key from switchyard.reuse r where r.role = 'seeks' and r.not_before <= now() order by r.not_before limit 10 * p_limit)
       union all
       (select r.key from switchyard.reuse r
-       where r.role = 'leads' and not exists (select from switchyard.yard y where y.action_uuid = r.action_uuid) limit p_limit)) as d
+       where r.role = 'leads' and r.not_before <= now() and not exists (select from switchyard.yard y where y.action_uuid = r.action_uuid) limit p_limit)) as d
     limit p_limit
   loop
     -- Whatever one key raises is rolled back alone. It looks again later, behind the others.
@@ -236,11 +236,12 @@ begin
       reused := reused + case when decided.verdict = 'reused' then decided.n else 0 end;
       led := led + case when decided.verdict = 'led' then 1 else 0 end;
       followed := followed + case when decided.verdict = 'followed' then decided.n else 0 end;
-    exception when others then
+    exception when query_canceled or others then
       perform switchyard.report_unsettled(r.action_uuid, sqlerrm) from switchyard.reuse r
       where jsonb_hash(r.key) = jsonb_hash(k) and r.key = k and r.role in ('seeks', 'follows') order by r.action_uuid limit 1;
-      update switchyard.reuse r set not_before = now() + interval '10 s'
-      where jsonb_hash(r.key) = jsonb_hash(k) and r.key = k and r.role = 'seeks' and r.not_before <= now();
+      update switchyard.reuse r set not_before = switchyard.looked_at_again(sqlstate)
+      where jsonb_hash(r.key) = jsonb_hash(k) and r.key = k and r.role in ('seeks', 'leads') and r.not_before <= now();
+      exit when sqlstate = '57014';
     end;
   end loop;
 end

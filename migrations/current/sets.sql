@@ -239,6 +239,10 @@ begin
   if sums.open_row or sums.open <> 0 then
     return 'busy';
   end if;
+  perform from switchyard.yard y where y.action_uuid = s.action_uuid for update skip locked;
+  if not found then
+    return 'busy';
+  end if;
   failed := s.policy = 'successful' and sums.unsuccessful > 0;
   insert into switchyard.event (action_uuid, status, run, attempt, source, error, detail)
   values (s.action_uuid, case when failed then 'FAILED' else 'SUCCESSFUL' end::switchyard.status, own.run, own.attempt, 'sets',
@@ -261,20 +265,22 @@ begin
   busy := 0;
   for s in
     select x.* from switchyard.sets x
-    where not x.settled and (not exists (select from switchyard.yard y where y.action_uuid = x.action_uuid)
+    where not x.settled and x.not_before <= now() and (not exists (select from switchyard.yard y where y.action_uuid = x.action_uuid)
       or x.sealed and not exists (select from switchyard.yard y where y.action_uuid = x.watching and y.watched))
     limit p_limit for update of x skip locked
   loop
-    -- Whatever one set raises is rolled back alone; it is looked at again.
+    -- As in settle_waiting.
     begin
       if switchyard.settle_set(s) = 'busy' then
         busy := busy + 1;
       else
         settled := settled + 1;
       end if;
-    exception when others then
-      busy := busy + 1;
+    exception when query_canceled or others then
+      settled := settled + 1;
       perform switchyard.report_unsettled(s.action_uuid, sqlerrm);
+      update switchyard.sets x set not_before = switchyard.looked_at_again(sqlstate) where x.action_uuid = s.action_uuid;
+      exit when sqlstate = '57014';
     end;
   end loop;
 end

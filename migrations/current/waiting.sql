@@ -125,6 +125,9 @@ begin
   if found then
     perform from switchyard.yard y where y.action_uuid = w.action_uuid and y.due = 'infinity' for update skip locked;
   end if;
+  if found and exists (select from switchyard.action a where a.action_uuid = w.action_uuid and a.inputs is not null) then
+    perform from switchyard.action a where a.action_uuid = w.action_uuid for no key update skip locked; -- it is given its inputs
+  end if;
   if not found then
     return 'busy';
   end if;
@@ -177,6 +180,12 @@ language sql as $$
 $$;
 comment on function switchyard.report_unsettled is 'Puts an action that cannot be settled into the inbox, once.';
 
+create or replace function switchyard.looked_at_again(p_sqlstate text) returns timestamptz
+language sql stable as $$
+  select clock_timestamp() + case when p_sqlstate = '57014' then interval '1 minute' else interval '10 s' end
+$$;
+comment on function switchyard.looked_at_again is 'Until when something is set aside that could not be settled for this error; longer where it took too long.';
+
 -- p_new: only those that watch nothing yet (cheap), only the others (a walk over all waiters), or both. Marked, not only there: one that
 -- was watched, ended and was retriggered has a new row without the mark. In small batches: a kill loses a batch.
 create or replace function switchyard.settle_waiting(p_limit integer default 50, p_new boolean default null, out settled integer, out busy integer)
@@ -190,23 +199,28 @@ begin
   for w in
     select x.* from switchyard.waiting x
     where x.action_uuid in (
-      (select n.action_uuid from switchyard.waiting n where n.watching is null and p_new is distinct from false limit p_limit)
+      (select n.action_uuid from switchyard.waiting n
+       where n.watching is null and p_new is distinct from false and n.not_before <= now() limit p_limit)
       union all
       (select n.action_uuid from switchyard.waiting n
-       where p_new is distinct from true and n.watching is not null
+       where p_new is distinct from true and n.watching is not null and n.not_before <= now()
          and not exists (select from switchyard.yard y where y.action_uuid = n.watching and y.watched) limit p_limit))
     limit p_limit for update of x skip locked
   loop
-    -- Whatever one waiter raises (a trigger of somebody's, an odd row) is rolled back alone; it is looked at again.
+    -- Whatever one waiter raises (a trigger of somebody's, an odd row) is rolled back alone; it is set aside, and the next
+    -- call looks at those behind it. What used up the statement's time is set aside for longer, and the rest of the batch is
+    -- left to the next call: this one has no time limit any more.
     begin
       if switchyard.settle_one(w) = 'busy' then
         busy := busy + 1;
       else
         settled := settled + 1;
       end if;
-    exception when others then
-      busy := busy + 1;
+    exception when query_canceled or others then
+      settled := settled + 1;
       perform switchyard.report_unsettled(w.action_uuid, sqlerrm);
+      update switchyard.waiting x set not_before = switchyard.looked_at_again(sqlstate) where x.action_uuid = w.action_uuid;
+      exit when sqlstate = '57014';
     end;
   end loop;
 end

@@ -5,6 +5,7 @@ create table switchyard.sets (
   sealed boolean not null default false,
   settled boolean not null default false,
   watching uuid,
+  not_before timestamptz not null default '-infinity',
   constraint sets_policy_is_known check (policy in ('successful', 'ended'))
 );
 comment on table switchyard.sets is 'The actions that have members (action.member_of): each ends once it is sealed and no member is open.';
@@ -12,6 +13,7 @@ comment on column switchyard.sets.policy is 'Whether it is successful only where
 comment on column switchyard.sets.sealed is 'No more members are added.';
 comment on column switchyard.sets.settled is 'It has ended, and so have its members: nobody looks at it.';
 comment on column switchyard.sets.watching is 'The member whose row in the yard was marked; null before the first look.';
+comment on column switchyard.sets.not_before is 'When it is looked at again, after something kept it from being settled.';
 create index sets_open on switchyard.sets (action_uuid) where not settled;
 
 -- Each statement adds its own line and nobody updates one, so a million members have no hot row; folded now and then.
@@ -49,6 +51,7 @@ create table switchyard.campaign (
   paused_at timestamptz,
   paused_by text,
   paused_because text,
+  not_before timestamptz not null default '-infinity',
   constraint campaign_name_is_a_name check (name <> '' and length(name) <= 200),
   constraint campaign_in_flight_is_a_limit check (in_flight between 1 and 100000),
   constraint campaign_parameters_are_an_object check (jsonb_typeof(parameters) = 'object' and switchyard.is_within_limits(parameters)),
@@ -63,6 +66,7 @@ comment on column switchyard.campaign.cursor is 'How far the source was read: mo
 comment on column switchyard.campaign.complete is 'The source was read to its end.';
 comment on column switchyard.campaign.repeated is 'Items with an id that the campaign had already.';
 comment on column switchyard.campaign.rejected is 'Items that have no id, or are no object.';
+comment on column switchyard.campaign.not_before is 'When its next items are submitted, after something kept them from being submitted.';
 comment on column switchyard.campaign.fruitless is 'Pages in a row that held nothing new.';
 
 -- An item is stored when it is read, so that sources are read at their pace and not at that of the work.
