@@ -89,7 +89,7 @@ schema: setup ## write config/schema.json, docs/configuration-reference.md, docs
 test: setup ## what needs Python alone, with the real parts that `make parts` has built: at most 10 minutes
 	$(SIDE_BY_SIDE) -m 'not slow and not container' tests/unit tests/integration tests/model tests/acceptance
 test-all: parts test test-parts ## everything: builds the parts first
-test-parts: test-cluster test-containers test-moto test-faults ## what `make test` leaves out
+test-parts: test-cluster test-containers test-moto test-faults test-api ## what `make test` leaves out
 test-unit: setup ## no database, no network
 	$(SIDE_BY_SIDE) -m 'not slow' tests/unit
 test-integration: setup ## real Postgres, SQS and object store
@@ -118,8 +118,8 @@ spec: setup ## the formal models in spec/, explored by Spin: every guard has a c
 	$(PYTEST) -n $(WORKERS) tests/spec
 
 .PHONY: test-api
-test-api: setup ## thousands of made-up requests against the HTTP API (schemathesis)
-	$(PYTEST) tests/acceptance/signalbox/test_clients.py -k schemathesis --api-examples 100 --timeout 3600
+test-api: setup ## more than 5,000 made-up requests against the HTTP API (schemathesis)
+	$(PYTEST) -rP tests/acceptance/signalbox/test_clients.py -k schemathesis --api-examples 60 --api-cases 5000 --timeout 3600
 
 .PHONY: test-often
 test-often: setup ## unit and integration tests again and again, each time in another order (make test-often TIMES=20)

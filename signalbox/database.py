@@ -1,7 +1,8 @@
 """Signalbox's connections: a pool, and one transaction per request under the caller's database role."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, LiteralString
 
 import psycopg
@@ -18,7 +19,25 @@ from switchyard.ledger.queries import query
 WAIT = 5.0
 # Planning over the partitions of every day takes longer than the statement: it is done once per connection.
 GENERIC = "set plan_cache_mode = force_generic_plan"
-BECOME = query("signalbox", "become")
+BECOME, ROLE = query("signalbox", "become"), query("signalbox", "role")
+IMPATIENT = query("signalbox", "impatient")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement that returns one row, and in whose name it runs."""
+
+    caller: Caller
+    text: LiteralString
+    values: Mapping[str, Any]
+
+
+class Refused(Exception):  # noqa: N818 - what the database did
+    """The database refused a message as a whole: nothing of it was stored."""
+
+    def __init__(self, error: psycopg.Error) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Database:
@@ -60,14 +79,21 @@ class Database:
             await _at_once(connection, BECOME, _named(caller))
             yield connection
 
-    async def once(self, caller: Caller, text: LiteralString, values: Mapping[str, Any]) -> DictRow:
-        """The one row of a text whose first statement takes the caller's role, for the second."""
+    async def once(self, statement: Statement) -> DictRow:
+        """The one row of a statement."""
         async with self._connection() as connection:
-            cursor = await _at_once(connection, text, {**values, **_named(caller)})
-            cursor.nextset()
-            row = await cursor.fetchone()
-        assert row is not None
+            [row] = await _rows(connection, [statement], patient=True)
         return row
+
+    async def together(self, statements: Sequence[Statement]) -> list[DictRow]:
+        """The one row of each, in one transaction that hardly waits for locks; `Refused` where one fails."""
+        async with self._connection() as connection:
+            try:
+                return await _rows(connection, statements, patient=False)
+            except psycopg.Error as error:
+                if connection.closed:
+                    raise
+                raise Refused(error) from error
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[AsyncConnection[DictRow]]:
@@ -88,6 +114,14 @@ class Database:
         return True
 
 
+def plan_changed(error: psycopg.Error) -> bool:
+    """Whether a migration changed what a prepared statement returns, on all connections that have it.
+
+    Postgres reports that under the code of everything that is not supported, in the language of the server.
+    """
+    return error.diag.source_function == "RevalidateCachedQuery"
+
+
 def _named(caller: Caller) -> dict[str, str]:
     return {"role": caller.database_role, "caller": caller.name}
 
@@ -97,6 +131,22 @@ async def _at_once(
 ) -> AsyncClientCursor[DictRow]:
     """Several statements in one message: the values become part of the text, quoted by libpq."""
     return await AsyncClientCursor(connection).execute(text, values)
+
+
+async def _rows(
+    connection: AsyncConnection[DictRow], statements: Sequence[Statement], *, patient: bool
+) -> list[DictRow]:
+    """One message and transaction, in which each statement has its caller's role."""
+    cursor = AsyncClientCursor(connection)
+    parts = [] if patient else [IMPATIENT]
+    for each in statements:
+        parts += [cursor.mogrify(ROLE, _named(each.caller)), cursor.mogrify(each.text, each.values)]
+    await cursor.execute(";".join(parts).encode())
+    rows: list[DictRow] = []
+    for place in range(1 if patient else 2, len(parts), 2):
+        await cursor.set_result(place)
+        rows += await cursor.fetchall()
+    return rows
 
 
 async def _configure(connection: AsyncConnection[DictRow]) -> None:

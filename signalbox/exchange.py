@@ -16,6 +16,7 @@ from starlette.responses import Response
 from signalbox import body
 from signalbox.access.authenticate import authenticate
 from signalbox.access.roles import Caller, Role
+from signalbox.database import plan_changed
 from signalbox.endpoint import ENDPOINTS, Call, Endpoint, Later
 from signalbox.negotiate import wants_html
 from signalbox.pointer import pointer
@@ -35,8 +36,9 @@ async def exchange(endpoint: Endpoint, site: Site, request: Request) -> Response
     given = {**given_in(endpoint, request), **await _body(endpoint, request)}
     try:
         call, begun, parts = await _handle(endpoint, site, request, caller, given, html)
-    except FeatureNotSupported:
-        # A migration has changed what a prepared statement returns, on all connections.
+    except FeatureNotSupported as error:
+        if not plan_changed(error):
+            raise
         await site.database.renew()
         call, begun, parts = await _handle(endpoint, site, request, caller, given, html)
     answer = await begun.run() if isinstance(begun, Later) else begun

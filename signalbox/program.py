@@ -18,6 +18,7 @@ from signalbox.database import Database
 from signalbox.live.poller import Live
 from signalbox.metrics import SignalboxMetrics
 from signalbox.site import Site
+from signalbox.submissions import Submissions
 from switchyard.config.config import Config
 from switchyard.errors import AddressInUse, ConfigError
 from switchyard.process.log import get_logger
@@ -115,9 +116,11 @@ def make_site(config: Config, url: str | None = None, registry: CollectorRegistr
     """The site of a configuration; `url` is another database than the configured one."""
     address = config.database.conninfo() if url is None else url
     access = config.signalbox.access
+    database = Database(address, config.signalbox.connections)
     return Site(
         config,
-        Database(address, config.signalbox.connections),
+        database,
+        Submissions(database),
         open_store(config.store),
         None if access.jwt is None else Keys(access.jwt),
         FailedLogins(),

@@ -10,6 +10,7 @@ from signalbox.access.failures import FailedLogins
 from signalbox.access.jwt import Keys
 from signalbox.database import Database
 from signalbox.live.poller import Live
+from signalbox.submissions import Submissions
 from switchyard.config.config import Config
 from switchyard.store import Store
 
@@ -20,6 +21,7 @@ class Site:
 
     config: Config
     database: Database
+    submissions: Submissions
     store: Store
     keys: Keys | None
     failures: FailedLogins

@@ -5,6 +5,7 @@ import re
 from uuid import UUID
 
 from signalbox.access.roles import Caller
+from signalbox.database import Statement
 from signalbox.site import Site
 from switchyard.ledger.queries import query
 
@@ -29,11 +30,12 @@ async def has_ended(site: Site, caller: Caller, job: UUID, seconds: float) -> bo
     if site.waiting >= MOST:
         return False
     site.waiting += 1
+    asked = Statement(caller, ENDED, {"job": job})
     try:
         async with asyncio.timeout(seconds):
             pause = FIRST
             while not site.live.closed:
-                if (await site.database.once(caller, ENDED, {"job": job}))["ended"]:
+                if (await site.database.once(asked))["ended"]:
                     return True
                 await asyncio.sleep(pause)
                 pause = min(pause * 1.5, LONGEST)

@@ -45,6 +45,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="the server to test on: embedded, a version that Debian has (15), container, or a URL",
     )
     parser.addoption("--api-examples", default="3", help="how many cases schemathesis makes up per operation")
+    parser.addoption(
+        "--api-cases", type=int, default=2000, help="how many cases there must be over all operations"
+    )
 
 
 def pytest_sessionstart() -> None:

@@ -28,7 +28,7 @@ from switchyard.process.shared_pool import shared_pool
 QUALIFIED = frozenset({"value", "mediaType", "encoding", "schema"})
 LONGEST_KEY = 255
 ANNOUNCED_MEANWHILE = 5
-EXECUTE, PROCESS = named("signalbox", "execute"), named("signalbox", "process")
+PROCESS = named("signalbox", "process")
 
 
 @post("/processes/{process}/execution", Role.SUBMITTER, success=201, after="/jobs/{answer.jobID}", alone=True)
@@ -78,7 +78,7 @@ async def _submitted(
         _check_outputs(body, outputs_of(known))
         await _check_inputs(process, about.get("input"), inputs)
         try:
-            row = await call.site.database.once(call.caller, EXECUTE, {**values, "version": known["version"]})
+            row = await call.site.submissions.submit(call.caller, {**values, "version": known["version"]})
         except (psycopg.errors.SerializationFailure, psycopg.errors.NoDataFound):
             announced.pop(process, None)
         else:

@@ -58,15 +58,14 @@ select switchyard.uuid_floor(%(at)s) as id;
 -- job: one job
 select * from switchyard.job where job_id = %(job)s;
 
--- execute: submits a job in the caller's name, if the process is still as it was read; both statements are one transaction
--- include role
-;
+-- impatient: a transaction that waits a moment only for locks of others
+select set_config('lock_timeout', '100ms', true);
+
+-- execute: submits a job in the caller's name, if the process is still as it was read
 select switchyard.execute_job(%(process)s, %(inputs)s::jsonb, %(idempotency_key)s, %(correlation_id)s, %(callbacks)s::jsonb,
   %(outputs)s::jsonb, %(response)s, %(priority)s::integer, %(lane)s, %(tags)s::text[], %(version)s, %(no_cache)s) as job;
 
--- ended: whether a job has ended; both statements are one transaction
--- include role
-;
+-- ended: whether a job has ended
 select exists (select from switchyard.job where job_id = %(job)s and ended_at is not null) as ended;
 
 -- dismiss: cancels an open job, hides one that has ended

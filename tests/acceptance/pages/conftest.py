@@ -5,11 +5,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.acceptance.pages.scene import Scene, set_up
 from tests.deployment.deployment import Deployment
+from tests.deployment.ready import ready
 from tests.parts.browser import Chromium
 from tests.parts.database import Database, Template
 from tests.parts.need import obtain
@@ -47,10 +47,7 @@ def serve(deployment: Deployment, role: str) -> Site:
 
     def answers() -> bool:
         assert program.running(), program.log.read_text()[-2000:]
-        try:
-            return httpx.get(f"{site.origin}/processes").status_code == 200
-        except httpx.TransportError:
-            return False
+        return ready(site.origin)
 
     until(answers, 60)
     return site

@@ -1,6 +1,7 @@
 """Clients that nobody here wrote: OWSLib, Terradue's, and schemathesis over the OpenAPI document."""
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,7 +107,7 @@ def test_our_client_follows_a_job_to_its_results(served: Served) -> None:
 def test_schemathesis_finds_no_server_error_and_no_undocumented_answer(
     served: Served, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """A few cases per operation; `make test-api` runs thousands."""
+    """About 2,400 cases; `make test-api` runs more than 5,000."""
     examples = request.config.getoption("--api-examples")
     argv = [
         BIN / "schemathesis", "run", f"{served.url}/api", "-H", f"Authorization: Bearer {served.token}", "--max-examples", examples,
@@ -118,3 +119,8 @@ def test_schemathesis_finds_no_server_error_and_no_undocumented_answer(
         [str(each) for each in argv], capture_output=True, text=True, cwd=tmp_path, check=False
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    counted = re.search(r"Test cases:\s+(\d+) generated, (\d+) passed", done.stdout)
+    assert counted is not None, done.stdout[-2000:]
+    made, passed = (int(each) for each in counted.groups())
+    print(f"schemathesis: {made:,} cases")
+    assert made == passed >= request.config.getoption("--api-cases")

@@ -5,6 +5,7 @@ from pathlib import Path
 import httpx
 
 from tests.deployment.deployment import Deployment
+from tests.deployment.ready import ready
 from tests.parts.database import Database
 from tests.parts.ports import free_port
 from tests.waiting import until
@@ -17,7 +18,7 @@ def test_it_serves_until_sigterm(database: Database, tmp_path: Path) -> None:
     program = deployment.program("signalbox")
     program.start()
     try:
-        until(lambda: _answers(port))
+        until(lambda: ready(f"http://127.0.0.1:{port}"))
         page = httpx.get(f"http://127.0.0.1:{port}/jobs", headers={"Accept": "text/html"})
         assert "No jobs yet" in page.text
         assert page.headers["content-security-policy"].startswith("default-src 'none'")
@@ -32,10 +33,3 @@ def test_it_refuses_anonymous_access_beyond_loopback(database: Database, tmp_pat
     refused = deployment.run("signalbox", "run", "-c", deployment.file)
     assert refused.returncode == 78
     assert "loopback" in refused.stderr
-
-
-def _answers(port: int) -> bool:
-    try:
-        return httpx.get(f"http://127.0.0.1:{port}/processes").status_code == 200
-    except httpx.TransportError:
-        return False

@@ -13,6 +13,7 @@ from switchyard.ledger import migrate
 from switchyard.tokens import hash_of, new_token
 from tests.acceptance.signalbox.test_clients import Served, served
 from tests.deployment.deployment import Deployment
+from tests.deployment.ready import ready
 from tests.parts.database import Database
 from tests.parts.ports import free_port
 from tests.parts.postgres import Server
@@ -43,7 +44,7 @@ def test_a_restart_of_postgres_makes_requests_fail_for_a_while_only(
     try:
         until(lambda: get(url, "/jobs") == 200, 60)
         own_postgres.stop()
-        until(lambda: get(url, "/readyz") == 503, 30)
+        until(lambda: not ready(url), 30)
         assert get(url, "/jobs") == 503
         assert get(url, "/livez") == 200
         time.sleep(away)
@@ -70,7 +71,7 @@ def test_two_instances_answer_the_same_and_one_may_end(served: Served) -> None:
     second = served.program("signalbox")
     second.start()
     url = f"http://127.0.0.1:{other}"
-    until(lambda: get(url, "/readyz") == 200, 60)
+    until(lambda: ready(url), 60)
     headers = {**served.headers, "Idempotency-Key": "once"}
     jobs = {
         httpx.post(
@@ -124,7 +125,7 @@ def test_the_object_store_away_affects_results_only(database: Database, tmp_path
     url = f"http://127.0.0.1:{port}"
     deployment.program("signalbox").start()
     try:
-        until(lambda: get(url, "/readyz") == 200, 60)
+        until(lambda: ready(url), 60)
         job = httpx.post(f"{url}/processes/plain/execution", json={}).json()["jobID"]
         deployment.ledger.event(UUID(job), "SUCCESSFUL", 1)
         answer = httpx.get(f"{url}/jobs/{job}/results", timeout=60)

@@ -12,6 +12,7 @@ from psycopg.conninfo import make_conninfo
 from signalbox.app import build
 from signalbox.database import Database as Pool
 from signalbox.site import Site
+from signalbox.submissions import Submissions
 from tests.integration.signalbox.conftest import Connect, Jobs, Token
 from tests.parts.database import Database
 
@@ -97,6 +98,7 @@ async def test_a_login_without_rights_of_its_own_is_enough(
     site: Site = client.site  # type: ignore[attr-defined]
     await site.database.close()
     site.database = Pool(make_conninfo(database.url, user=name), 2)
+    site.submissions = Submissions(site.database)
     await site.database.open()
     try:
         ann = token("submitter", "ann")
