@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from tests.integration.ledger.ledger import Connection, Ledger, claim, locks_held, waits_for_a_lock
+from tests.waiting import until
 
 pytestmark = pytest.mark.database
 
@@ -200,6 +201,18 @@ def test_what_is_due_soon_does_not_start_with_what_is_due_now(ledger: Ledger) ->
 
 
 ORPHANS = "select action_uuid from switchyard.claim_orphans('noop', %s, %s)"
+
+
+def test_what_became_due_beyond_the_position_is_claimed_once(ledger: Ledger) -> None:
+    """It is found where the search goes on; found behind the position too, its lock would be taken twice."""
+    first = ledger.submit()
+    [(start,)] = ledger.connection.execute("select clock_timestamp() + interval '500 ms'").fetchall()
+    later = ledger.submit(priority=200, start_after=start)
+    assert ledger.claim(1) == [first]
+    passed = "select clock_timestamp() > %s"
+    until(lambda: ledger.connection.execute(passed, [start]).fetchall() == [(True,)])
+    assert ledger.claim(5, held=[first]) == [later]
+    assert locks_held(ledger.connection) == 2
 
 
 def test_what_this_connection_runs_is_not_an_orphan_and_hides_none(ledger: Ledger) -> None:

@@ -226,3 +226,24 @@ def test_security_m1_a_workflow_under_another_action_name_is_refused(ledger: Led
     with pytest.raises(psycopg.errors.CheckViolation, match="workflow pay is run by shell, not by noop"):
         ledger.connection.execute(insert, [rows])
     assert ledger.connection.execute("select count(*) from switchyard.thread").fetchall() == [(0,)]
+
+
+def test_one_statement_with_actions_of_every_kind_treats_each_as_if_it_were_alone(ledger: Ledger) -> None:
+    """One of several rows of a name has a key, a workflow, somebody to wait for, or a set that it belongs to."""
+    first = ledger.submit()
+    insert = (
+        "insert into switchyard.action (action_name, action_type, workflow, idempotency_key, after, member_of)"
+        " values ('noop', 'callback', null, null, null, null),"
+        " ('noop', %(type)s, %(workflow)s, %(key)s, %(after)s, %(set)s)"
+    )
+    plain: dict[str, object] = {"type": "callback", "workflow": None, "key": None, "after": None, "set": None}
+    ledger.connection.execute("insert into switchyard.route (workflow, action_name) values ('flow', 'other')")
+    ledger.connection.execute(insert, {**plain, "key": "k"})
+    with pytest.raises(psycopg.errors.UniqueViolation, match="idempotency_key: k is already used"):
+        ledger.connection.execute(insert, {**plain, "key": "k"})
+    with pytest.raises(psycopg.errors.CheckViolation, match="workflow flow is run by other"):
+        ledger.connection.execute(insert, {**plain, "type": "workflow", "workflow": "flow"})
+    with pytest.raises(psycopg.errors.ForeignKeyViolation, match="there is no set"):
+        ledger.connection.execute(insert, {**plain, "set": first})
+    ledger.connection.execute(insert, {**plain, "after": [first]})
+    assert ledger.connection.execute("select after from switchyard.waiting").fetchall() == [([first],)]

@@ -93,6 +93,32 @@ async def test_no_delay_still_gives_the_others_a_turn() -> None:
     assert turns >= 50
 
 
+async def test_a_loop_that_awaits_nothing_gives_the_others_a_turn_too() -> None:
+    turns = 0
+
+    class Busy:
+        name = "busy"
+        left = 50
+
+        async def run_once(self) -> float | None:
+            self.left -= 1
+            if not self.left:
+                runner.stop()
+            return 0.0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    runner = Runner(Busy())
+    task = asyncio.create_task(other())
+    await runner.run()
+    task.cancel()
+    assert turns >= 40
+
+
 async def test_failures_pause_longer_and_longer_and_success_forgets_them() -> None:
     script = Script(*[failing(ValueError("x"))] * 6, lambda _: 0.5, failing(Transient("y")))
     await script.runner.run()
@@ -159,6 +185,54 @@ async def test_alive_means_not_overdue() -> None:
     assert alive == [True, False, True, True]
     script.runner.stop()
     await task
+
+
+async def test_a_step_that_was_woken_early_and_hangs_is_overdue() -> None:
+    hangs, go_on = asyncio.Event(), asyncio.Event()
+
+    class Hanging:
+        name = "hanging"
+        steps = 0
+
+        async def run_once(self) -> float | None:
+            self.steps += 1
+            if self.steps == 2:
+                hangs.set()
+                await go_on.wait()
+            return None
+
+    clock = FakeClock()
+    runner = Runner(Hanging(), clock=clock, stall_after=60)
+    task = asyncio.create_task(runner.run())
+    await clock.waited_on.wait()
+    assert runner.asleep
+    runner.wake()
+    await hangs.wait()
+    assert not runner.asleep
+    clock.time += 61
+    assert not runner.alive()
+    runner.stop()
+    go_on.set()
+    await task
+
+
+async def test_all_have_ended_when_the_error_of_one_is_raised() -> None:
+    ended: list[str] = []
+
+    class Slow:
+        name = "slow"
+
+        async def run_once(self) -> float | None:
+            for _ in range(20):
+                await asyncio.sleep(0)
+            ended.append(self.name)
+            return None
+
+    failing_one = Script(failing(ConfigError("no")))
+    with pytest.raises(ConfigError):
+        await run_together([Runner(Slow()), failing_one.runner])
+    assert ended == ["slow"]
+    assert failing_one.runner.name == "script"
 
 
 async def test_one_that_fails_stops_the_others_in_order() -> None:
