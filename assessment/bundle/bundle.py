@@ -1,7 +1,10 @@
-"""A reference bundle, opened for reading; layers are mapped when they are first used."""
+"""A reference bundle, opened for reading; layers are mapped when they are first used.
+
+Whatever of it cannot be read is a ConfigError: the operator's to repair, never the fault of an upload.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,9 +13,10 @@ from assessment.bundle import manifest as manifests
 from assessment.bundle import versions
 from assessment.bundle.layer import Layer, open_layer
 from assessment.bundle.lookups import Lookups, lookups
-from assessment.bundle.manifest import Manifest
+from assessment.bundle.manifest import Finding, Manifest
+from assessment.bundle.npy import digest
 from assessment.bundle.schema import NEEDS, TABLES
-from switchyard.errors import BadInput
+from switchyard.errors import BadInput, ConfigError
 
 LOOKUPS = "lookups.json"
 
@@ -33,13 +37,44 @@ class Bundle:
     def layer(self, name: str) -> Layer:
         if name not in self._layers:
             entry = self.manifest.layers[name]
-            self._layers[name] = open_layer(self.folder / name, name, entry.columns, entry.levels)
+            try:
+                opened = open_layer(self.folder / name, name, entry.columns, entry.levels)
+                opened.check(entry.features, entry.pieces, entry.vertices)
+            except (OSError, ValueError, LookupError, TypeError, EOFError) as error:
+                raise self._unreadable(name, error) from error
+            self._layers[name] = opened
         return self._layers[name]
 
     @cached_property
     def lookups(self) -> Lookups:
-        tables: Mapping[str, list[dict[str, object]]] = json.loads((self.folder / LOOKUPS).read_text())
-        return lookups(tables.get("WwTw_lookup", []), tables.get("rates_lookup", []))
+        try:
+            tables: Mapping[str, list[dict[str, object]]] = json.loads((self.folder / LOOKUPS).read_text())
+            return lookups(tables.get("WwTw_lookup", []), tables.get("rates_lookup", []))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise self._unreadable(LOOKUPS, error) from error
+
+    def verify(self) -> None:
+        """Reads all of it, which takes a second for each gigabyte, and maps it: later, nothing is missing."""
+        for finding in self.damaged():
+            raise self._unreadable(finding.subject, finding.message)
+        for name in self.manifest.layers:
+            self.layer(name)
+        _ = self.lookups
+
+    def damaged(self) -> Iterator[Finding]:
+        """Files that are not what was built."""
+        for name, expected in self.manifest.files.items():
+            try:
+                if digest(self.folder / name) != expected:
+                    yield Finding("error", name, "is not what was built: its hash differs")
+            except FileNotFoundError:
+                yield Finding("error", name, "is missing")
+            except OSError as error:
+                yield Finding("error", name, f"cannot be read: {error.strerror or error}")
+
+    def _unreadable(self, what: str, why: object) -> ConfigError:
+        said = " ".join(str(why).replace(str(self.folder), "").split())
+        return ConfigError(f"the bundle {self.folder} is damaged: {what}: {said}; build or copy it again")
 
     def require(self, assessment: str) -> None:
         """A BadInput that names what is missing for an assessment of this kind."""

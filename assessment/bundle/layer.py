@@ -36,6 +36,24 @@ class Layer:
     def __len__(self) -> int:
         return len(self.source_row)
 
+    def check(self, features: int, pieces: int, vertices: int) -> None:
+        """ValueError where the arrays do not fit together, or not to the counts of the manifest."""
+        lengths = {
+            "source_row": (len(self.source_row), features),
+            "feature": (len(self.feature), pieces),
+            "area": (len(self.area), pieces),
+            "overlaps": (len(self.overlaps), pieces),
+            "boxes0": (len(self.levels[0]), pieces),
+            "pieces": (len(self.pieces), pieces + 1),
+            "coords": (len(self.coords), vertices),
+            "the last of pieces": (int(self.pieces[-1]), len(self.rings) - 1),
+            "the last of rings": (int(self.rings[-1]), vertices),
+            **{name: (len(values), features) for name, values in self.columns.items()},
+        }
+        for what, (found, expected) in lengths.items():
+            if found != expected:
+                raise ValueError(f"{what} is {found:,} instead of {expected:,}")
+
     def near(self, boxes: Floats) -> tuple[Ints, Ints]:
         """Pairs (query, piece) whose bounding boxes meet."""
         if not len(self.feature) or not len(boxes):
@@ -76,8 +94,7 @@ def open_layer(
 
     def mapped(part: str) -> Any:
         path = folder / f"{part}.npy"
-        array = np.load(path, allow_pickle=False, mmap_mode="r")
-        return np.asarray(array)
+        return np.asarray(np.lib.format.open_memmap(path, mode="r"))
 
     feature = mapped("feature")
     return Layer(

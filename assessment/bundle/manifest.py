@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from assessment.bundle.schema import LAYERS
 from switchyard.errors import ConfigError
 
 FORMAT = 1
@@ -59,13 +60,17 @@ def read(folder: Path) -> Manifest:
         return _manifest(data)
     except FileNotFoundError as error:
         raise ConfigError(f"{folder} does not contain a reference bundle") from error
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
 
 
 def _manifest(data: dict[str, Any]) -> Manifest:
     if data.get("format") != FORMAT:
         raise ValueError(f"format {data.get('format')!r} is not {FORMAT}; rebuild the bundle")
+    for name, entry in data["layers"].items():
+        missing = LAYERS.get(name, {}).keys() - entry["columns"].keys()
+        if missing:
+            raise ValueError(f"{name} has no column {', '.join(sorted(missing))}; rebuild the bundle")
     layers = {
         name: LayerEntry(**{**entry, "bounds": tuple(entry["bounds"]) if entry["bounds"] else None})
         for name, entry in data["layers"].items()

@@ -16,7 +16,7 @@ def current(home: Path) -> Path | None:
     """The folder of the current version, or None if `home` has no versions."""
     try:
         name = (home / CURRENT).read_text().strip()
-    except OSError:
+    except (OSError, ValueError):
         return None
     return home / name if name and "/" not in name and name != ".." else None
 

@@ -1,18 +1,26 @@
 """How often a job was begun: an object beside its checkpoint, so that a crash of the process counts.
 
 Written before the work, taken back where the job is handed back in order. A job that kills its worker comes
-again with the count still up, and ends instead of killing workers for ever.
+again with the count still up, and ends instead of killing workers for ever. What was taken back is counted
+too, because the queue counts those deliveries.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from switchyard.errors import StoreMissing
 from switchyard.store import Store
 
 NAME = "attempts.json"
 BACKSTOP = 3
-"""The queue's own count of deliveries, at so many times the maximum, ends a job in any case."""
+"""The queue's own count of deliveries, at so many times the maximum, ends a job that was never taken back."""
+
+
+@dataclass(frozen=True)
+class Count:
+    attempts: int = 0
+    taken_back: int = 0
 
 
 @dataclass(frozen=True)
@@ -20,33 +28,37 @@ class Attempts:
     store: Store
     home: str
 
-    def begin(self) -> int:
-        """Count one more; its number, from 1."""
-        number = self.count() + 1
-        self._write(number)
-        return number
+    def begin(self) -> Count:
+        """Count one more."""
+        before = self.count()
+        return self._write(Count(before.attempts + 1, before.taken_back))
 
     def take_back(self) -> None:
         """The one begun last does not count."""
-        self._write(max(0, self.count() - 1))
+        before = self.count()
+        self._write(Count(max(0, before.attempts - 1), before.taken_back + 1))
 
-    def count(self) -> int:
+    def count(self) -> Count:
         try:
-            said = json.loads(self.store.get(f"{self.home}/{NAME}", limit=4096))["attempts"]
-        except StoreMissing:
-            return 0
-        except (ValueError, KeyError, TypeError):
-            return 0  # not written by us; the queue's own count still bounds it
-        return said if isinstance(said, int) and said >= 0 else 0
+            said = json.loads(self.store.get(f"{self.home}/{NAME}", limit=4096))
+        except (StoreMissing, ValueError):
+            return Count()  # never begun; or not written by us, and the queue's own count still bounds it
+        return Count(_whole(said, "attempts"), _whole(said, "taken_back"))
 
-    def _write(self, number: int) -> None:
-        self.store.put(f"{self.home}/{NAME}", json.dumps({"attempts": number}).encode())
+    def _write(self, count: Count) -> Count:
+        self.store.put(f"{self.home}/{NAME}", json.dumps(asdict(count)).encode())
+        return count
 
 
-def used_up(attempt: int, deliveries: int, most: int) -> str | None:
+def _whole(said: Any, name: str) -> int:
+    value = said.get(name) if isinstance(said, dict) else None
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def used_up(count: Count, deliveries: int, most: int) -> str | None:
     """Why a job must not be started again, or None."""
-    if attempt > most:
+    if count.attempts > most:
         return f"started {most} times, and the worker died each time; needs review"
-    if deliveries > BACKSTOP * most:
+    if deliveries - count.taken_back > BACKSTOP * most:
         return f"delivered {deliveries} times and never finished; needs review"
     return None

@@ -19,9 +19,13 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Not fatal: it is delivered again later, until its attempts are used up."""
+    """Not fatal: it is delivered again later, until its attempts are used up.
+
+    `counts`: as one of them; what the operator has to repair does not.
+    """
 
     error: str
+    counts: bool = True
 
 
 @dataclass(frozen=True, slots=True)

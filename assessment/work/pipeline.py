@@ -72,8 +72,8 @@ class Pipeline:
             return self.workload.failed(error)
 
     def _used_up(self, job: Job) -> str | None:
-        number = Attempts(self.store, job.home).begin()
-        return used_up(number, job.delivery, self.max_attempts)
+        count = Attempts(self.store, job.home).begin()
+        return used_up(count, job.delivery, self.max_attempts)
 
     def _run(self, job: Job, report: JobReport) -> Outcome:
         kind, size = self.workload.weigh(job, self.store)

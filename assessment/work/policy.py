@@ -7,7 +7,7 @@ from assessment.work import wanted
 from assessment.work.context import Context
 from assessment.work.job import Job
 from assessment.work.outcome import Done, Failed, Outcome, Refused, Skipped
-from switchyard.errors import BadInput, StoreError, SwitchyardError
+from switchyard.errors import BadInput, ConfigError, StoreError, SwitchyardError
 from switchyard.process.log import get_logger
 from switchyard.store import Store
 
@@ -15,12 +15,17 @@ log = get_logger(__name__)
 
 
 def failed(error: Exception) -> Outcome:
-    """Bad input and permanent errors of the store are fatal; everything else is retried."""
+    """Bad input and permanent errors of the store are fatal; everything else is retried.
+
+    An error of the configuration, such as a bundle that cannot be read, is never the job's own.
+    """
     if isinstance(error, MemoryError):
         return Failed("not enough memory for this job")
     if not isinstance(error, SwitchyardError):
         log.exception("the job failed unexpectedly")
         return Failed(f"unexpected {type(error).__name__}; see the worker's log")
+    if isinstance(error, ConfigError):
+        return Failed(str(error), counts=False)
     permanent = isinstance(error, BadInput) or (isinstance(error, StoreError) and not error.transient)
     return Refused(str(error)) if permanent else Failed(str(error))
 

@@ -32,7 +32,8 @@ class Settler:
     redelivery_delay: int
 
     def settle(self, message: Message, job: Job, outcome: Outcome, report: JobReport) -> None:
-        report_it = log.error if isinstance(outcome, Refused) else log.info
+        severe = isinstance(outcome, Refused) or (isinstance(outcome, Failed) and not outcome.counts)
+        report_it = log.error if severe else log.info
         report_it("outcome", outcome=type(outcome).__name__, why=_why(outcome))
         match outcome:
             case Skipped():
@@ -65,7 +66,9 @@ class Settler:
             log.warning("the end was reported but could not be noted", error=str(error))
 
     def _failed(self, message: Message, job: Job, outcome: Failed, report: JobReport) -> None:
-        if self._used_up(job):
+        if not outcome.counts:
+            self._take_back(job)
+        elif self._used_up(job):
             over = Refused(f"{outcome.error} (after {self.max_attempts} attempts; needs review)")
             self._end(message, job, over, report)
             return
@@ -75,7 +78,7 @@ class Settler:
 
     def _used_up(self, job: Job) -> bool:
         try:
-            return Attempts(self.store, job.home).count() >= self.max_attempts
+            return Attempts(self.store, job.home).count().attempts >= self.max_attempts
         except StoreError:
             return False
 
@@ -84,13 +87,16 @@ class Settler:
             # Nothing was saved: handed back for ever it would never end, so this counts as an attempt.
             self._failed(message, job, Failed(outcome.reason), report)
             return
+        self._take_back(job)
+        report.handed_back(outcome.reason)
+        self.queue.hide(message, 0)
+        self.state.handed_back += 1
+
+    def _take_back(self, job: Job) -> None:
         try:
             Attempts(self.store, job.home).take_back()
         except StoreError as error:
             log.warning("the attempt could not be taken back", error=str(error))
-        report.handed_back(outcome.reason)
-        self.queue.hide(message, 0)
-        self.state.handed_back += 1
 
 
 def _why(outcome: Outcome) -> str | None:

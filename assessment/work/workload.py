@@ -78,7 +78,9 @@ class Assessments:
         if folder not in self._open:
             if len(self._open) >= versions.KEPT:
                 self._open.clear()
-            self._open[folder] = open_bundle(folder)
+            opened = open_bundle(folder)
+            opened.verify()
+            self._open[folder] = opened
         return self._open[folder]
 
 

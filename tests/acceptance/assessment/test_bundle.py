@@ -29,6 +29,17 @@ def test_check_sees_a_damaged_file(assessment: Run, region: Path, tmp_path: Path
     assert not json.loads(checked.stdout)["ok"]
 
 
+def test_no_worker_starts_with_a_damaged_bundle(assessment: Run, region: Path, tmp_path: Path) -> None:
+    shutil.copytree(region / "bundle", tmp_path / "bundle")
+    version = (tmp_path / "bundle" / "current").read_text().strip()
+    damaged = tmp_path / "bundle" / version / "coefficient_layer" / "coords.npy"
+    damaged.write_bytes(damaged.read_bytes()[:-4096] + bytes(4096))
+    done = assessment("work", "-b", tmp_path / "bundle", "--store", (tmp_path / "store").as_uri())
+    assert done.returncode == 78
+    assert done.stderr.startswith("assessment: the bundle ")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_build_keeps_two_versions(assessment: Run, region: Path, tmp_path: Path) -> None:
     sources = tmp_path / "sources"
     sources.mkdir()

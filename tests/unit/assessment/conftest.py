@@ -1,12 +1,26 @@
 """A small world to assess: layers made by hand, built into a real bundle."""
 
 import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from assessment import cli
 from assessment.bundle.bundle import Bundle
 from tests.unit.assessment.world import World
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+Call = Callable[..., Ended]
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +53,23 @@ def norfolk(nrf: Path, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     sources.add("coefficient_layer", str(parcels))
     build(sources, folder / "bundle", lambda _: None)
     return open_bundle(folder / "bundle")
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    """The `assessment` command in this process."""
+    for name in [name for name in os.environ if name.startswith(("SWITCHYARD_", "SQS_", "AWS_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+    def called(*words: object, **environ: str) -> Ended:
+        for name, value in environ.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(sys, "argv", ["assessment", *map(str, words)])
+        capsys.readouterr()  # what was said before, by fixtures where an earlier test has set up logging
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), said.out, said.err)
+
+    return called

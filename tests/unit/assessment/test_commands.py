@@ -2,49 +2,18 @@
 
 import io
 import json
-import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import shapely
 
 from assessment import cli
+from tests.unit.assessment.conftest import Call
 from tests.unit.assessment.files import frame, write
 from tests.unit.assessment.world import World, box, write_geojson
 
 pytestmark = pytest.mark.usefixtures("logging_as_before")
-
-
-@dataclass(frozen=True)
-class Ended:
-    code: int
-    out: str
-    err: str
-
-
-Call = Callable[..., Ended]
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
-    for name in [name for name in os.environ if name.startswith(("SWITCHYARD_", "SQS_", "AWS_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.chdir(tmp_path)
-
-    def called(*words: object, **environ: str) -> Ended:
-        for name, value in environ.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setattr(sys, "argv", ["assessment", *map(str, words)])
-        capsys.readouterr()  # what was said before, by fixtures where an earlier test has set up logging
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        said = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), said.out, said.err)
-
-    return called
 
 
 @pytest.fixture(scope="module")

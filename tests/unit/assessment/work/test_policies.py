@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assessment.work import job as jobs
 from assessment.work import settings
-from assessment.work.attempts import Attempts, used_up
+from assessment.work.attempts import Attempts, Count, used_up
 from assessment.work.context import Context
 from assessment.work.deadline import Deadline, Stop
 from assessment.work.errors import FatalQueueError, fatal, transient
@@ -168,18 +168,18 @@ def test_the_estimate_grows_with_the_size(past: list[tuple[float, float]], size:
 
 def test_attempts_survive_the_process_and_are_taken_back(store: Store) -> None:
     attempts = Attempts(store, "executions/u/r1")
-    assert [attempts.begin(), attempts.begin()] == [1, 2]
+    assert [attempts.begin(), attempts.begin()] == [Count(1), Count(2)]
     Attempts(store, "executions/u/r1").take_back()
-    assert attempts.begin() == 2
+    assert attempts.begin() == Count(2, taken_back=1)
     for odd in (b"[nonsense", b"{}", b"[]", b'{"attempts": -1}', b'{"attempts": "3"}'):
         store.put("executions/u/r1/attempts.json", odd)
-        assert attempts.begin() == 1
+        assert attempts.begin() == Count(1)
 
 
 def test_when_attempts_are_used_up() -> None:
-    assert used_up(3, 9, 3) is None
-    assert "started 3 times" in (used_up(4, 4, 3) or "")
-    assert "delivered 10 times" in (used_up(1, 10, 3) or ""), "the queue's count is the backstop"
+    assert used_up(Count(3), 9, 3) is None
+    assert "started 3 times" in (used_up(Count(4), 4, 3) or "")
+    assert "delivered 10 times" in (used_up(Count(1), 10, 3) or ""), "the queue's count is the backstop"
 
 
 def test_a_deadline_keeps_time_for_saving() -> None:

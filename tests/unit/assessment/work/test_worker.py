@@ -100,7 +100,7 @@ def test_a_delivery_too_many_is_not_worked_on(store: Store, name: str) -> None:
     made._once()
     assert queue.calls == [("receive",), ("delete", "m-1")]
     assert (told(status), made.state.skipped) == ([], 1)
-    assert Attempts(store, "messages/m-1").count() == 0
+    assert Attempts(store, "messages/m-1").count().attempts == 0
 
 
 def test_a_job_that_goes_on_elsewhere_is_sent_there_before_its_end_is_reported(store: Store) -> None:
@@ -150,7 +150,7 @@ def test_handed_back_with_nothing_saved_it_ends_after_its_attempts(store: Store)
     for _ in range(3):
         attempts.begin()
         settled(made, HandedBack("its time here is over", counts=True))
-    assert attempts.count() == 3
+    assert attempts.count().attempts == 3
     assert told(status) == ["BACKOFF", "BACKOFF", "FAILED"]
     assert queue.calls == [("hide", "m-1", 120), ("hide", "m-1", 120), ("delete", "m-1")]
     end = json.loads(store.get("messages/m-1/end.json"))
@@ -386,7 +386,7 @@ def test_a_job_that_comes_to_no_step_is_given_back_and_the_process_ends(
     made.keeper.look(time.monotonic())
     assert ended == [0]
     assert queue.calls == [("hide", "m-1", 0)]
-    assert Attempts(store, "messages/m-1").count() == 0
+    assert Attempts(store, "messages/m-1").count().attempts == 0
     assert told(status) == (["beat", "BACKOFF"] if failing else ["beat", "BACKOFF", "ended"])
     lost = "the message could not be returned; it will be redelivered after its visibility timeout"
     assert logged.count(lost) == len(failing)
