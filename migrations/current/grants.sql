@@ -90,7 +90,7 @@ grant execute on function switchyard.caller(), switchyard.sees_all(), switchyard
   switchyard.progress_of(uuid, integer), switchyard.family(uuid, integer), switchyard.graph_of(uuid), switchyard.job_why(uuid), switchyard.reused(uuid, integer), switchyard.uuid_floor(timestamptz), switchyard.uuid_time(uuid)
   to switchyard_client, switchyard_reader, switchyard_operator, switchyard_worker, switchyard_admin;
 grant execute on function switchyard.use_token(bytea) to switchyard_client;
-grant execute on function switchyard.execute(text, jsonb, text, text, jsonb, jsonb, text, integer, text, text[], text, boolean),
+grant execute on function switchyard.execute(text, jsonb, text, text, jsonb, jsonb, text, integer, text, text[], text, boolean, timestamptz, uuid[], text),
   switchyard.execute_job, switchyard.dismiss_job(uuid, text) to switchyard_client, switchyard_operator, switchyard_admin;
 
 -- An operator reads everything, submits, and decides about actions and queues.

@@ -114,12 +114,14 @@ comment on function switchyard.job_why is 'Why a job that the caller may see has
 create or replace function switchyard.execute(
   process text, inputs jsonb, idempotency_key text default null, correlation_id text default null, callbacks jsonb default null,
   outputs jsonb default null, response text default null, priority integer default 100, lane text default null, tags text[] default null,
-  version text default null, no_cache boolean default null
+  version text default null, no_cache boolean default null, start_after timestamptz default null, after uuid[] default null,
+  after_policy text default null
 ) returns uuid
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   job_id uuid;
   current text;
+  unseen uuid;
 begin
   select r.xmin::text into current from switchyard.route r where r.workflow = process;
   if not found then
@@ -127,9 +129,18 @@ begin
   elsif version <> current then
     raise exception 'process: % was announced anew', process using errcode = 'serialization_failure';
   end if;
+  if after is not null then
+    -- Who may not see an action learns nothing of it: neither that it is there, nor when it ends.
+    select u.id into unseen from unnest(after) as u (id)
+    where not exists (select from switchyard.visible_action a where a.action_uuid = u.id) limit 1;
+    if found then
+      raise exception 'after: there is no job %', unseen using errcode = 'foreign_key_violation';
+    end if;
+  end if;
   job_id := switchyard.submit(parameters => inputs, workflow => process, idempotency_key => execute.idempotency_key,
     correlation_id => execute.correlation_id, callbacks => execute.callbacks, priority => execute.priority,
-    lane => execute.lane, tags => execute.tags, no_cache => execute.no_cache);
+    lane => execute.lane, tags => execute.tags, no_cache => execute.no_cache, start_after => execute.start_after,
+    after => execute.after, after_policy => execute.after_policy);
   if outputs is not null or response is not null then
     insert into switchyard.presentation (action_uuid, outputs, response) values (job_id, execute.outputs, execute.response)
     on conflict do nothing;
@@ -142,11 +153,13 @@ comment on function switchyard.execute is 'Submits a job of that process in the 
 -- Planning the view over all partitions takes twice as long as everything else here; the generic plan looks at one of each at run time.
 create or replace function switchyard.execute_job(
   process text, inputs jsonb, idempotency_key text, correlation_id text, callbacks jsonb, outputs jsonb, response text, priority integer,
-  lane text, tags text[], version text, no_cache boolean default null
+  lane text, tags text[], version text, no_cache boolean default null, start_after timestamptz default null,
+  after uuid[] default null, after_policy text default null
 ) returns jsonb
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  made uuid := switchyard.execute(process, inputs, idempotency_key, correlation_id, callbacks, outputs, response, priority, lane, tags, version, no_cache);
+  made uuid := switchyard.execute(process, inputs, idempotency_key, correlation_id, callbacks, outputs, response, priority, lane, tags, version, no_cache,
+    start_after, after, after_policy);
 begin
   return (select to_jsonb(j) from switchyard.job j where j.job_id = made);
 end

@@ -1,9 +1,20 @@
 """The request to execute a process."""
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+
+from switchyard.submit.check import MOST_AFTER
 
 Uri = Annotated[str, StringConstraints(pattern=r"^https?://", max_length=2000)]
 Label = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -54,6 +65,20 @@ class Options(_Asked):
     """Goes along into every log line, message and webhook."""
     no_cache: bool = False
     """Compute it, whatever results there are, and let nobody reuse this one."""
+    start_after: AwareDatetime | None = None
+    """Not before this time."""
+    after: Annotated[list[UUID], Field(max_length=MOST_AFTER)] | None = None
+    """Jobs that must have ended before it starts."""
+    after_policy: Literal["successful", "ended"] | None = None
+    """Whether those must be successful (the default), else this one is dismissed; or only ended."""
+    callbacks: Annotated[list[dict[str, Any]], Field(max_length=100)] | None = None
+    """Callbacks of this job alone, shaped like those of the configuration; only to actions that it allows."""
+
+    @model_validator(mode="after")
+    def _policy_of_what(self) -> Self:
+        if self.after_policy is not None and not self.after:
+            raise ValueError("after_policy is for jobs that wait: give after, too")
+        return self
 
 
 class Execute(_Asked):

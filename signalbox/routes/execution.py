@@ -10,10 +10,11 @@ from starlette.responses import Response
 
 from signalbox.access.roles import Role
 from signalbox.body import is_form
+from signalbox.callbacks import callbacks_of
 from signalbox.endpoint import Call, Later, post
 from signalbox.pointer import pointer
 from signalbox.problem import HttpProblem
-from signalbox.records.execution import Execute, Subscriber
+from signalbox.records.execution import Execute
 from signalbox.records.jobs import Job
 from signalbox.routes.jobs import job_of
 from signalbox.routes.processes import known, outputs_of
@@ -40,10 +41,10 @@ async def execute(call: Call, process: str, body: Execute) -> Job | Response:
         "process": process,
         "inputs": _text(inputs),
         "idempotency_key": _key(call),
-        "callbacks": _callbacks(call, body.subscriber),
+        "callbacks": callbacks_of(call, body),
         "outputs": None if outputs is None else json.dumps(outputs),
         "response": body.response,
-        **body.switchyard.model_dump(),
+        **body.switchyard.model_dump(exclude={"callbacks"}),
     }
     row, about = await _submitted(call, process, body, inputs, values)
     prefer = call.request.headers.get("prefer", "").lower()
@@ -145,19 +146,3 @@ def _check_outputs(body: Execute, known_outputs: dict[str, Any]) -> None:
             raise HttpProblem(
                 422, f"{where}: there is no such output", errors=[{"pointer": where, "detail": "is unknown"}]
             )
-
-
-def _callbacks(call: Call, subscriber: Subscriber | None) -> str | None:
-    """Subscribers are called by an action of type http, which refuses addresses of the inside."""
-    if subscriber is None:
-        return None
-    action = call.site.config.signalbox.subscriber_action
-    if action is None:
-        raise HttpProblem(422, "/subscriber: this server does not call subscribers")
-    wanted = [("subscriber-success", subscriber.successUri, {"when": ["SUCCESSFUL"]})]
-    if subscriber.failedUri is not None:
-        wanted.append(("subscriber-failed", subscriber.failedUri, {"when": ["failed"]}))
-    return json.dumps([
-        {"name": name, "action": action, "for": "summary", "parameters": {"url": {"value": uri}}, **when}
-        for name, uri, when in wanted
-    ])  # fmt: skip

@@ -17,6 +17,8 @@ from switchyard.ledger.queries import query as named
 FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
 WINDOW = 20_000
 OPEN = {"accepted", "running"}
+PAGE, USUAL = 2 * 1024 * 1024, 1500  # characters of a page, and of a job without what may be long
+LONG = ("error", "note", "tags", "lane", "correlation_id")
 PLAIN = ("error", "lane", "tag", "submitted_by", "correlation_id")
 PARTS = ("why", "events", "graph", "family", "inputs", "archive")
 RELATION = "http://www.opengis.net/def/rel/ogc/1.0/"
@@ -71,15 +73,15 @@ async def jobs(call: Call, query: JobQuery) -> JobList:
     values = await _values(call, query)
     only_open = query.status is not None and set(query.status) <= OPEN and call.caller.may(Role.READER)
     rows = await call.rows(named("signalbox", "open_jobs" if only_open else "jobs"), values)
-    found = [job_of(call, row) for row in rows[: query.limit]]
+    found = [job_of(call, row) for row in _first(rows, query.limit)]
     await _locate(call, found)
     links = [
         _link(call, query, "self", query.before),
         _link(call, query, "alternate", query.before, "text/html"),
     ]
     looked = None
-    if len(rows) > query.limit:
-        links.append(_link(call, query, "next", rows[query.limit - 1]["job_id"]))
+    if len(rows) > len(found):
+        links.append(_link(call, query, "next", rows[len(found) - 1]["job_id"]))
     else:
         end = await call.row(named("signalbox", "open_window_end" if only_open else "window_end"), values)
         if end is not None:
@@ -103,6 +105,16 @@ async def dismiss(call: Call, job: UUID) -> Job:
     dismissed = job_of(call, after or row)
     dismissed.status = "dismissed"
     return dismissed
+
+
+def _first(rows: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+    """As many as are asked for and fit on a page, the first in any case."""
+    total = 0
+    for count, row in enumerate(rows[:limit]):
+        total += USUAL + sum(len(str(row[name])) for name in LONG)
+        if count and total > PAGE:
+            return rows[:count]
+    return rows[:limit]
 
 
 async def known_job(call: Call, job: UUID) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def submit(
         return
     submission = Submission(
         name, read_json("--parameters", parameters), workflow, priority, correlation_id, key,
-        start_after=_start("--after", after), callbacks=read_json("--callbacks", callbacks or "null"),
+        start_after=start("--after", after), callbacks=read_json("--callbacks", callbacks or "null"),
         lane=lane, tags=tag or (), no_cache=no_cache or None,
     )  # fmt: skip
     request = accept(submission, rules(config))
@@ -194,7 +194,7 @@ def _submission(line: str) -> Submission:
     if not isinstance(body, dict) or not set(body) <= FIELDS:
         raise BadInput(f"must be an object of {', '.join(sorted(FIELDS))}")
     if body.get("start_after"):
-        body["start_after"] = _start("start_after", str(body["start_after"]))
+        body["start_after"] = start("start_after", str(body["start_after"]))
     if body.get("parent_uuid"):
         body["parent_uuid"] = whole(str(body["parent_uuid"]), "a valid UUID")
     after = body.get("after") or ()
@@ -229,7 +229,7 @@ def _text(source: str) -> str:
         raise BadInput(f"cannot read {source}: it is not UTF-8") from error
 
 
-def _start(option: str, given: str | None) -> datetime | None:
+def start(option: str, given: str | None) -> datetime | None:
     """A time, or a delay from now."""
     if given is None:
         return None

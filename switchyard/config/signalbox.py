@@ -98,6 +98,8 @@ class Signalbox(Model):
     """Scheme and host of links, like https://jobs.example; without it, those of the request."""
     subscriber_action: Name | None = None
     """The action of type http that calls the subscribers of jobs; without it, subscribers are refused."""
+    callback_actions: tuple[Name, ...] = ()
+    """The actions that callbacks of a submission over HTTP may call; without it, they are refused."""
     access: Access = Access()
     """Who may call."""
     poll: Interval = 0.5

@@ -15,7 +15,10 @@ from switchyard.submit.submission import Submission
 Result = TypeVar("Result")
 ResumeFrom = Literal["start", "failed"]
 ENDS = frozenset({"successful", "failed", "dismissed"})
-TAKEN = frozenset({"priority", "lane", "tags", "correlation_id", "no_cache"})
+TAKEN = frozenset({
+    "priority", "lane", "tags", "correlation_id", "no_cache",
+    "start_after", "after", "after_policy", "callbacks",
+})  # fmt: skip
 RESULTS = "http://www.opengis.net/def/rel/ogc/1.0/results"
 BEGIN, LONGEST = 0.2, 5.0  # seconds between two looks of `wait`
 
@@ -69,9 +72,7 @@ def submit_one(wanted: Submission) -> Sent[UUID]:
     }
     if unknown := sorted(given.keys() - TAKEN):
         raise BadInput(f"{', '.join(unknown)}: not possible over HTTP")
-    if "tags" in given:
-        given["tags"] = list(given["tags"])
-    body = {"inputs": dict(wanted.parameters), "switchyard": given}
+    body = {"inputs": dict(wanted.parameters), "switchyard": {k: _as_json(v) for k, v in given.items()}}
     headers = {} if wanted.idempotency_key is None else {"Idempotency-Key": wanted.idempotency_key}
     return Sent("POST", f"/processes/{quote(workflow, safe='')}/execution", _id, body, headers)
 
@@ -143,6 +144,14 @@ def headers(token: str | None) -> dict[str, str]:
     """What every request has."""
     common = {"Accept": "application/json"}
     return common if token is None else {**common, "Authorization": f"Bearer {token}"}
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return [str(each) if isinstance(each, UUID) else each for each in value]
+    return value
 
 
 def _id(found: Mapping[str, Any]) -> UUID:

@@ -49,7 +49,7 @@ def _examine(submission: Submission, config: "Config | None") -> tuple[Request, 
         problems.append(Problem(("action_name",), "is missing: give an action name, or a workflow"))
     parameters, found = _parameters(submission, config)
     problems += found
-    callbacks, found = _callbacks(submission.callbacks, config)
+    callbacks, found = check_callbacks(submission.callbacks, config)
     return Request(submission, parameters, callbacks), problems + found
 
 
@@ -150,7 +150,8 @@ def _parameters(submission: Submission, config: "Config | None") -> tuple[str, l
     return text, problems
 
 
-def _callbacks(callbacks: Any, config: "Config | None") -> tuple[str | None, list[Problem]]:
+def check_callbacks(callbacks: Any, config: "Config | None") -> tuple[str | None, list[Problem]]:
+    """The callbacks of one action as JSON, and what is wrong with them."""
     if callbacks is None:
         return None, []
     listed = isinstance(callbacks, list | tuple)

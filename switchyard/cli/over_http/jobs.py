@@ -9,7 +9,21 @@ from switchyard.cli.filters import moment
 from switchyard.cli.options import AsJson, Limit
 from switchyard.cli.output import as_text, json_line, print_json, printable
 from switchyard.cli.over_http.session import identified, signalbox, timed
-from switchyard.cli.submit import CorrelationId, Key, Lane, NoCache, Parameters, Priority, Tags, read_json
+from switchyard.cli.submit import (
+    After,
+    Callbacks,
+    CorrelationId,
+    Key,
+    Lane,
+    NoCache,
+    Parameters,
+    Priority,
+    Tags,
+    WaitFor,
+    WaitPolicy,
+    read_json,
+    start,
+)
 from switchyard.cli.table import print_table
 from switchyard.errors import BadInput
 from switchyard.process.exit import Exit
@@ -35,6 +49,10 @@ def submit(
     key: Key = None,
     lane: Lane = None,
     tag: Tags = None,
+    after: After = None,
+    callbacks: Callbacks = None,
+    wait_for: WaitFor = None,
+    wait_policy: WaitPolicy = "successful",
     no_cache: NoCache = False,
     as_json: AsJson = False,
 ) -> None:
@@ -45,10 +63,13 @@ def submit(
     given = read_json("--parameters", parameters)
     if not isinstance(given, dict):
         raise BadInput("--parameters: must be a JSON object")
+    own = read_json("--callbacks", callbacks or "null")
     with signalbox() as client:
+        others = [identified(client, each) for each in wait_for or ()]
         job = client.submit(
             workflow, given, idempotency_key=key, lane=lane, priority=priority, tags=tag,
-            correlation_id=correlation_id, no_cache=no_cache or None,
+            correlation_id=correlation_id, no_cache=no_cache or None, start_after=start("--after", after),
+            after=others, after_policy=wait_policy if others else None, callbacks=own,
         )  # fmt: skip
     print_json({"action_uuid": job}) if as_json else print(job)
 

@@ -63,7 +63,8 @@ select set_config('lock_timeout', '100ms', true);
 
 -- execute: submits a job in the caller's name, if the process is still as it was read
 select switchyard.execute_job(%(process)s, %(inputs)s::jsonb, %(idempotency_key)s, %(correlation_id)s, %(callbacks)s::jsonb,
-  %(outputs)s::jsonb, %(response)s, %(priority)s::integer, %(lane)s, %(tags)s::text[], %(version)s, %(no_cache)s) as job;
+  %(outputs)s::jsonb, %(response)s, %(priority)s::integer, %(lane)s, %(tags)s::text[], %(version)s, %(no_cache)s,
+  %(start_after)s::timestamptz, %(after)s::uuid[], %(after_policy)s) as job;
 
 -- ended: whether a job has ended
 select exists (select from switchyard.job where job_id = %(job)s and ended_at is not null) as ended;

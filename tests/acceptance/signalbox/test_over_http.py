@@ -35,6 +35,13 @@ def test_a_job_is_submitted_followed_and_decided_about(served: Served, tmp_path:
     assert served.database.execute("select parameters, lane, submitted_by from switchyard.action") == [
         ({"scene": "S2A"}, "ann", "token:test")
     ]
+    later = answer(
+        served, "submit", "-w", "nutrient", *submit[3:5], "--after", "10m", "--wait-for", job[-12:]
+    )
+    assert served.database.execute(
+        "select after, start_after > now() from switchyard.action where action_uuid = %s", later
+    ) == [([UUID(job)], True)]
+    answer(served, "cancel", later, "-m", "later")
     assert f"…{job[-8:]}" in answer(served, "list", "--status", "accepted", "--since", "1h")
     assert answer(served, "list", "--lane", "bob") == "No job matches."
     assert "run" in answer(served, "why", job[-8:])

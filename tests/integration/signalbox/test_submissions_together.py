@@ -16,6 +16,9 @@ from tests.integration.signalbox.conftest import Connect, Jobs, Token
 from tests.waiting import until
 
 PATH = "/processes/nutrient/execution"
+ABSENT = (
+    "idempotency_key", "correlation_id", "callbacks", "outputs", "response", "lane", "tags", "start_after", "after", "after_policy",
+)  # fmt: skip
 WAITS_LONG = "select set_config('lock_timeout', '20s', true)"
 OPEN_MESSAGES = """
     select pid from pg_stat_activity
@@ -78,7 +81,7 @@ async def test_a_role_is_never_that_of_the_submission_before(client: httpx.Async
     site = client.site  # type: ignore[attr-defined]
     values = {
         "process": "nutrient", "inputs": '{"scene": "x"}', "priority": 100, "no_cache": False, "version": site.announced["nutrient"]["version"],
-        **dict.fromkeys(("idempotency_key", "correlation_id", "callbacks", "outputs", "response", "lane", "tags")),
+        **dict.fromkeys(ABSENT),
     }  # fmt: skip
     roles = [Role.ADMIN, Role.READER, Role.SUBMITTER, Role.READER, Role.OPERATOR]
     callers = [Caller(f"token:{n}", role) for n, role in enumerate(roles)]

@@ -1,5 +1,7 @@
 """The clients have the same verbs with the same arguments, on a database and over HTTP, with and without `await`."""
 
+import json
+from datetime import UTC, datetime
 from inspect import Parameter, iscoroutinefunction, signature
 from typing import Any
 from uuid import UUID, uuid4
@@ -83,6 +85,20 @@ def test_a_misspelt_option_is_refused_before_anything_is_sent() -> None:
 
 def test_what_the_http_api_does_not_take_is_refused_by_name() -> None:
     sent: list[httpx.Request] = []
-    with served(sent) as client, pytest.raises(BadInput, match="after, callbacks: not possible over HTTP"):
-        client.submit("nutrient", after=[uuid4()], callbacks=[{"name": "done"}])
+    with served(sent) as client, pytest.raises(BadInput, match="parent_uuid: not possible over HTTP"):
+        client.submit("nutrient", parent_uuid=uuid4())
     assert sent == []
+
+
+def test_what_a_job_waits_for_is_sent_over_http() -> None:
+    sent: list[httpx.Request] = []
+    first, start = uuid4(), datetime(2030, 1, 1, tzinfo=UTC)
+    with served(sent) as client:
+        client.submit("nutrient", after=[first], start_after=start, callbacks=[{"name": "done"}], tags=("a",))
+    assert json.loads(sent[0].content)["switchyard"] == {
+        "priority": 100,
+        "after": [str(first)],
+        "start_after": "2030-01-01T00:00:00+00:00",
+        "callbacks": [{"name": "done"}],
+        "tags": ["a"],
+    }
