@@ -89,10 +89,11 @@ create or replace function switchyard.lanes_arrive(p_state switchyard.flow_state
 returns void language plpgsql volatile as $$
 begin
   insert into switchyard.lane (flow, lane, seq, vtime, tokens, refilled, weight)
-  -- Each a time of its own, a millionth apart: with equal ones the index would be walked over those that had their turn.
-  select p_flow.flow, d.lane, p_state.seq + 1, p_state.vnow + 1e-6 * row_number() over (), p_flow.lane_burst, clock_timestamp(),
+  -- In the order of their first actions: neighbours in the queue are then neighbours on its pages too. Each has a time of its own, a
+  -- millionth apart: with equal ones the index would be walked over those that had their turn.
+  select p_flow.flow, d.lane, p_state.seq + 1, p_state.vnow + 1e-6 * row_number() over (order by d.id), p_flow.lane_burst, clock_timestamp(),
     coalesce((p_flow.weights ->> d.lane)::double precision, 1)
-  from (select distinct a.lane from unnest(p_lanes) as a (lane)) as d
+  from (select distinct on (a.lane) a.lane, a.id from unnest(p_lanes, p_uuids) as a (lane, id) order by a.lane, a.id) as d
   where (select x.seq from switchyard.lane x where (x.flow || '') = p_flow.flow and x.lane = d.lane limit 1) is null;
   update switchyard.lane l set seq = p_state.seq + 1,
     early = case when e.many then '{}' else l.early || e.early end,
@@ -121,24 +122,30 @@ create or replace function switchyard.lanes_restart(p_state switchyard.flow_stat
 language plpgsql volatile as $$
 declare
   names text[];
+  ranks bigint[];
+  ids uuid[];
 begin
-  with recursive hop (lane) as (
-    (select y.lane from switchyard.yard y where (y.flow || '') = p_flow.flow and y.flow is not null and y.status in ('PENDING', 'BACKOFF') and y.due is null
-     order by y.lane limit 1)
+  with recursive hop (lane, rank, id) as (
+    (select y.lane, y.rank, y.action_uuid from switchyard.yard y
+     where (y.flow || '') = p_flow.flow and y.flow is not null and y.status in ('PENDING', 'BACKOFF') and y.due is null
+     order by y.lane, y.rank, y.action_uuid limit 1)
     union all
-    select (select y.lane from switchyard.yard y where (y.flow || '') = p_flow.flow and y.flow is not null and y.status in ('PENDING', 'BACKOFF')
-      and y.due is null and y.lane > h.lane order by y.lane limit 1)
-    from hop h where h.lane is not null
+    select n.* from hop h, lateral (
+      select y.lane, y.rank, y.action_uuid from switchyard.yard y
+      where (y.flow || '') = p_flow.flow and y.flow is not null and y.status in ('PENDING', 'BACKOFF') and y.due is null and y.lane > h.lane
+      order by y.lane, y.rank, y.action_uuid limit 1) as n
   )
-  select array_agg(h.lane) into names from hop h where h.lane is not null;
+  select array_agg(h.lane), array_agg(h.rank), array_agg(h.id) into names, ranks, ids from hop h;
   if names is null then
     return;
   end if;
-  perform switchyard.lanes_arrive(p_state, p_flow, names, array_fill(null::bigint, array[cardinality(names)]), array_fill(null::uuid, array[cardinality(names)]));
+  perform switchyard.lanes_arrive(p_state, p_flow, names, ranks, ids);
   update switchyard.lane l set seq = p_state.seq + 1, from_rank = -9223372036854775808, from_uuid = '00000000-0000-0000-0000-000000000000', early = '{}'
   from (
     select n.at from unnest(names) as k (lane), lateral (
-      select x.ctid as at from switchyard.lane x where (x.flow || '') = p_flow.flow and x.lane = k.lane order by x.seq desc limit 1) as n offset 0) as e
+      select x.ctid as at, x.from_rank, x.early from switchyard.lane x
+      where (x.flow || '') = p_flow.flow and x.lane = k.lane order by x.seq desc limit 1) as n
+    where n.from_rank > -9223372036854775808 or n.early <> '{}' offset 0) as e
   where l.ctid = e.at;
 end
 $$;

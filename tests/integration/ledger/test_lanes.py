@@ -103,6 +103,20 @@ def test_a_lane_with_one_action_has_its_turn_behind_thousands_of_another(
     assert "B" in worker.claim(20)
 
 
+@pytest.mark.parametrize("before", [0, 6000])
+def test_lanes_have_their_first_turns_in_the_order_of_their_first_actions(
+    ledger: Ledger, workers: list[Worker], before: int
+) -> None:
+    """Also where too many arrived to be read one by one."""
+    announce(ledger.connection, lane_in_flight=1)
+    order = ["L", "B", "Z", "A", "M"]
+    for _ in range(2):
+        for lane in order:
+            fill(ledger.connection, 1, lane)
+    fill(ledger.connection, before, "Y")
+    assert [workers[0].claim(1) for _ in order] == [[lane] for lane in order]
+
+
 def test_weights_decide_how_often_a_lane_has_its_turn(ledger: Ledger, workers: list[Worker]) -> None:
     worker = workers[0]
     announce(ledger.connection, weights={"B": 3})
