@@ -9,7 +9,9 @@ ever tries: waiting would make one open submit transaction deafen it.
   is light: an action that comes alone is found by one statement. One that rests (resting.py) leaves the
   poll to the pulse.
 - A bell that names its action, received while nothing else is due, is answered by a claim of that one action.
-- Not armed, because writers are in flight or a peer is armed: nap for at most half a second, look, try again.
+- Not armed, because writers are in flight or a peer is armed: nap, look, try again. A writer is done in a
+  moment, so the first nap is short; each is twice as long as the one before, up to half a second, until
+  something is found.
 - Busy, with more than a handful found in the last tenth of a second: bells would cost the writers more than
   looks cost us, so disarm and look every `listen_wait`.
 - A look that saw threads which others hold naps too: a peer that dies rings no bell.
@@ -59,6 +61,7 @@ class Bell:
         self._last = NOTHING
         self._rung = True  # nobody knows what was there before the first look
         self._refused = False  # the bell could not be armed since the last look
+        self._refusals = 0  # in a row, with nothing found in between
         self.armed = False
         self.relieved = False  # the pulse looks for what no bell announces
 
@@ -76,6 +79,7 @@ class Bell:
         self._last = look
         if look.claimed:
             self._found.append((self._clock(), look.claimed))
+            self._refusals = 0
 
     def answered(self, look: Look) -> None:
         """A bell that named its action was answered alone; for all others the last look is still valid."""
@@ -119,6 +123,7 @@ class Bell:
     def arm(self, *, got: bool) -> None:
         """The bell's lock was tried. Got: look once more, for what committed before it was ours."""
         self.armed, self._refused = got, not got
+        self._refusals = 0 if got else self._refusals + 1
         if got:
             self._rung = True
 
@@ -138,13 +143,16 @@ class Bell:
     def _longest(self) -> float:
         longest = math.inf if self.relieved else self._poll
         if not self.armed:
-            longest = self._listen_wait if self.busy else NAP
+            longest = self._listen_wait if self.busy else self._nap()
         elif self._last.skipped:
             longest = NAP
         due_in = self._last.due_in
         if due_in is None:
             return longest
         return min(longest, due_in if due_in >= 0 else self._listen_wait)
+
+    def _nap(self) -> float:
+        return min(NAP, self._listen_wait * 2.0 ** min(self._refusals, 20))
 
 
 class Wakeup:

@@ -124,10 +124,15 @@ def test_light_traffic_stays_armed(bell: Bell, clock: Clock) -> None:
         assert not bell.wants_disarming()
 
 
-def test_not_armed_naps(bell: Bell) -> None:
-    bell.looking()
-    bell.looked(look())
-    assert bell.wait() == NAP
+def test_not_armed_naps_for_longer_and_longer_until_something_is_found(bell: Bell) -> None:
+    """A writer that was in flight has committed a moment later; a peer that is armed stays so."""
+    naps = []
+    for found in (0, 0, 0, 0, 0, 0, 1, 0):
+        bell.looking()
+        bell.looked(look(found))
+        bell.arm(got=False)
+        naps.append(bell.wait())
+    assert naps == pytest.approx([0.04, 0.08, 0.16, 0.32, NAP, NAP, 0.04, 0.08])
 
 
 def test_what_others_hold_is_looked_at_again_soon(bell: Bell) -> None:
@@ -172,7 +177,7 @@ def test_a_bell_that_could_not_be_armed_is_tried_again_after_the_next_look(bell:
     bell.arm(got=False)
     assert not bell.armed
     assert not bell.wants_arming()
-    assert bell.wait() == NAP
+    assert bell.wait() == pytest.approx(2 * LISTEN_WAIT)
     bell.looking()
     bell.looked(look())
     assert bell.wants_arming()
