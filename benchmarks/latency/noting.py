@@ -1,8 +1,9 @@
-"""Two handlers that record when they are entered, registered by entry point as a package would.
+"""Handlers that record when they are entered, registered by entry point as a package would.
 
 At the conductor's end they write what they noted, as JSON, to the file that `BENCH_NOTES` names.
 """
 
+import asyncio
 import json
 import os
 import time
@@ -16,6 +17,7 @@ ENTRY_POINTS = """\
 [switchyard.backends]
 noting = benchmarks.latency.noting:noting
 noting_batches = benchmarks.latency.noting:noting_batches
+noting_sleep = benchmarks.latency.noting:noting_sleep
 """
 METADATA = "Metadata-Version: 2.1\nName: noting\nVersion: 1\n"
 NOTES = "BENCH_NOTES"
@@ -52,6 +54,16 @@ class Noting:
         file.write_text(json.dumps(self._entered))
 
 
+class NotingSleep(Noting):
+    """Takes as long as a quick webhook, or as its parameters say."""
+
+    async def dispatch(self, work: Work, /) -> Outcome:
+        """Success, after that time."""
+        outcome = await super().dispatch(work)
+        await asyncio.sleep(work.parameters.get("seconds", 0.02))
+        return outcome
+
+
 class NotingBatches(Noting):
     """Dispatches what was claimed together in one call, as noop does."""
 
@@ -64,3 +76,4 @@ class NotingBatches(Noting):
 
 noting = Backend("noting", Noting)
 noting_batches = Backend("noting_batches", NotingBatches)
+noting_sleep = Backend("noting_sleep", NotingSleep)
