@@ -41,7 +41,7 @@ class Due:
     attempt: int
     action_name: str
     workflow: str | None
-    reused: Mapping[str, Any] | None  # whose result it has, where it was not computed anew
+    reused: Mapping[str, Any] | None  # whose result it has, where it was not computed again
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", Status(self.status))

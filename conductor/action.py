@@ -7,7 +7,7 @@ from uuid import UUID
 
 from switchyard.handlers import Draft, Work
 
-LAST_ATTEMPT = 1_000_000  # no policy allows so many; the next number must still fit the column
+LAST_ATTEMPT = 1_000_000  # no policy allows that many; the next number must still fit the column
 
 
 class State(Enum):

@@ -31,7 +31,7 @@ class DispatchMetrics:
         self.locks = made.gauge("locks_held", "Actions claimed and not yet settled", BY_NAME)
         self.tokens = made.gauge("tokens", "Tokens in the bucket of this instance", BY_NAME)
         self.breaker = made.gauge("breaker_rate_factor", "Share of the configured rate in force", BY_NAME)
-        self.reconnects = made.counter("listener_reconnects", "Sessions lost and opened anew", BY_NAME)
+        self.reconnects = made.counter("listener_reconnects", "Sessions lost and opened again", BY_NAME)
         self.abandoned = made.counter("dispatches_abandoned", "Dispatches whose session was lost", BY_NAME)
         self.held_up = made.gauge("writes_held_up", "1 while outcomes cannot be written", BY_NAME)
 
@@ -57,7 +57,7 @@ class NameMetrics:
         return self._every.tokens.labels(self._name)
 
     def recorded(self, status: str, times: int) -> None:
-        """So many dispatches ended in an event of that status."""
+        """This many dispatches ended in an event of that status."""
         self._every.dispatches.labels(self._name, status).inc(times)
 
 

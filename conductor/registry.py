@@ -2,7 +2,7 @@
 
 The row names the backend (pid and its start) of that session: when the row is marked lost, the backend is
 terminated, which releases its locks. A worker that was suspended finds its session gone when it wakes; one
-whose row was marked while its session lives learns it from its next heartbeat, and severs the session
+whose row was marked while its session lives finds out with its next heartbeat, and severs the session
 (switchyard/process/heartbeat.py has the rule for all programs). While a worker rests, the pulse beats for it.
 """
 

@@ -16,7 +16,7 @@ WITHIN = 30.0
 
 
 async def read(request: Request) -> Any:
-    """The parsed body; 400, 408, 413 or 415 where there is none to be had."""
+    """The parsed body; 400, 408, 413 or 415 where there is none."""
     form = is_form(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not form and kind != "application/json" and not kind.endswith("+json"):

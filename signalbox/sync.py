@@ -26,7 +26,7 @@ def seconds_to_wait(prefer: str, allowed: float | None) -> float:
 
 
 async def has_ended(site: Site, caller: Caller, job: UUID, seconds: float) -> bool:
-    """Whether the job ends within so many seconds. Holds no connection while it waits."""
+    """Whether the job ends within this many seconds. Holds no connection while it waits."""
     if site.waiting >= MOST:
         return False
     site.waiting += 1

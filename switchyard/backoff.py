@@ -19,7 +19,7 @@ class Policy(Protocol):
 
 
 def ceiling(base: float, factor: float, longest: float, failures: int) -> float:
-    """The longest wait after so many failures in a row, at least 1."""
+    """The longest wait after this many failures in a row, at least 1."""
     try:
         return min(longest, base * factor ** (failures - 1))
     except OverflowError:
@@ -39,6 +39,6 @@ class Backoff:
     longest: float = 30.0
 
     def pause(self, failures: int) -> float:
-        """Seconds to wait after so many failures in a row."""
+        """Seconds to wait after this many failures in a row."""
         longest = ceiling(self.base, 2.0, self.longest, failures)
         return longest * random.uniform(0.75, 1.0)  # noqa: S311 - spreads the load, guards nothing

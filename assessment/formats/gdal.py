@@ -129,7 +129,7 @@ def described(place: str, layer: str) -> tuple[str | None, list[str]]:
 def stream(
     place: str, layer: str, columns: Sequence[str], size: int
 ) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """(WKB, columns as Arrow arrays) of so many features at a time."""
+    """(WKB, columns as Arrow arrays) of this many features at a time."""
     import pyogrio.raw  # noqa: PLC0415
 
     options = {"layer": layer, "columns": list(columns), "batch_size": size, "use_pyarrow": True}

@@ -49,7 +49,7 @@ class GeoParquet:
         self.rows = groups.num_rows
 
     def batches(self, columns: Sequence[str], size: int) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-        """(geometry, columns) of so many features at a time."""
+        """(geometry, columns) of this many features at a time."""
         first = 1
         try:
             for batch in self._file.iter_batches(size, columns=[self._name, *columns], use_threads=False):

@@ -75,5 +75,5 @@ def on_site(ponds: Geometries, site: shapely.Geometry) -> Bools:
 
 
 def around(ground: "Ground") -> shapely.Geometry:
-    """The sites count once more."""
+    """The sites are counted twice."""
     return ground.buffer

@@ -14,7 +14,7 @@ from switchyard.store import Store
 
 NAME = "attempts.json"
 BACKSTOP = 3
-"""The queue's own count of deliveries, at so many times the maximum, ends a job that was never taken back."""
+"""The queue's own count of deliveries, at this multiple of the maximum, ends a job that was never taken back."""
 
 
 @dataclass(frozen=True)

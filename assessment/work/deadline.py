@@ -52,7 +52,7 @@ class Deadline:
         return None
 
     def no_room(self, chunk: float) -> str | None:
-        """Why the next chunk, of so many seconds, should not begin."""
+        """Why the next chunk, of this many seconds, should not begin."""
         if self._stop.clock() + chunk > self._ends:
             return f"the next chunk ({chunk:.1f} s) would not fit into its time here"
         return None

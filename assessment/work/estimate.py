@@ -25,5 +25,5 @@ class Estimates:
         return likely[0] if len(likely) == 1 else quantiles(likely, n=10, method="inclusive")[-1]
 
     def learn(self, kind: str, size: float, seconds: float) -> None:
-        """A job of that size was done, from its beginning, in so many seconds."""
+        """A job of that size was done, from its beginning, in this many seconds."""
         self._past[kind].append((max(size, 1.0), seconds))

@@ -10,7 +10,7 @@ class Limits:
     heartbeat: float
     """HEARTBEAT_TIMEOUT."""
     buffer: float
-    """TASK_TIMEOUT_BUFFER: a long task may take so many times its estimate."""
+    """TASK_TIMEOUT_BUFFER: a long task may take this multiple of its estimate."""
 
 
 def heartbeat_age(state: State, now: float) -> float:

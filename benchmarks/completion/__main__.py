@@ -79,7 +79,7 @@ async def caboose_rate(part: Part, cluster: Cluster, url: str, count: int, folde
 
 
 async def memory(part: Part, url: str, count: int, folder: Path) -> float:
-    """The most MiB that caboose ever held with so many workflows running, all of them in its ledger."""
+    """The most MiB that caboose ever held with this many workflows running, all of them in its ledger."""
     namespace = part.namespace()
     uuids = await asyncio.to_thread(submitted, url, count)
     await asyncio.to_thread(pour, part, namespace, uuids, "Running")
@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument("--workflows", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
-        "--memory", type=int, default=0, help="instead: fill the cluster with so many workflows that run"
+        "--memory", type=int, default=0, help="instead: fill the cluster with this many workflows that run"
     )
     options = parser.parse_args()
     with server() as on, tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,7 @@ from benchmarks.server import fresh, server
 
 
 def figures(processes: int, rates: dict[str, int], costs: dict[str, float]) -> list[Figure]:
-    """Everybody with so many processes; we should lead, by a fifth with two, and come near to the floor."""
+    """Everybody with this many processes; we should lead, by a fifth with two, and come near to the floor."""
     ending = f" x{processes}"
     of_these = {name.removesuffix(ending): rate for name, rate in rates.items() if name.endswith(ending)}
     chart = f"Actions drained a second, processes: {processes}"

@@ -30,10 +30,10 @@ class Contestant(Protocol):
         """Its processes."""
 
     def prepare(self, url: str, count: int) -> None:
-        """Make the schema and submit so many."""
+        """Make the schema and submit this many."""
 
     def start(self, url: str, processes: int) -> None:
-        """Start so many processes, ready but idle."""
+        """Start this many processes, ready but idle."""
 
     def go(self, url: str, /) -> None:
         """Begin."""

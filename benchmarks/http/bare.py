@@ -42,7 +42,7 @@ class Bare:
         self._session, self._url, self._in_flight = session, url, in_flight
 
     async def post(self, count: int) -> Turn:
-        """So many signed webhooks, `in_flight` at once, and every answer read."""
+        """This many signed webhooks, `in_flight` at once, and every answer read."""
         left = iter(range(count))
         began, cpu = time.perf_counter(), time.process_time()
         await asyncio.gather(*(self._slot(left) for _ in range(self._in_flight)))

@@ -77,7 +77,7 @@ class Conducting:
         self.process, self._ledger, self._postgres = process, ledger, pid
 
     def deliver(self, count: int) -> tuple[Turn, float]:
-        """So many, from the word go to the last outcome; and the microseconds that Postgres spent on each."""
+        """This many, from the first submission to the last outcome; and the microseconds that Postgres spent on each."""
         self._ledger.execute("select switchyard.pause('webhook', 'bench', 'until all are there')")
         self._ledger.execute(SUBMIT, (Jsonb(PARAMETERS), CORRELATION, count))
         cpu, postgres = effort.seconds([self.process.pid]), effort.seconds([self._postgres])

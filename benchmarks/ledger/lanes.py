@@ -48,7 +48,7 @@ class Slow:
 
 
 def prepared(url: str, limits: dict[str, Any] | None, lanes: int, actions: int) -> ServedName:
-    """A database with so many actions, and the name as it is served."""
+    """A database with this many actions, and the name as it is served."""
     migrate.upgrade(url)
     action: dict[str, Any] = {"type": "noop", "concurrency": 200} | ({"limits": limits} if limits else {})
     config = Config.model_validate({"actions": {NAME: action}})

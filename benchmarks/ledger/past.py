@@ -42,7 +42,7 @@ def partitions(connection: psycopg.Connection[Any]) -> None:
 
 
 def threads(connection: psycopg.Connection[Any], wanted: int, workflow: str | None = None) -> None:
-    """So many more ended threads, each with its action and its event, spread over those days."""
+    """This many more ended threads, each with its action and its event, spread over those days."""
     days = DAYS - 1
     connection.execute("set session_replication_role = replica")
     for number in range(days):

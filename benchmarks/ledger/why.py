@@ -37,7 +37,7 @@ def milliseconds(connection: psycopg.Connection[Any], uuids: list[UUID]) -> list
 
 
 def fill(connection: psycopg.Connection[Any], open_actions: int) -> None:
-    """One worker and so many actions, each hundredth of which waits for its start."""
+    """One worker and this many actions, each hundredth of which waits for its start."""
     connection.execute(WORKER)
     for done in range(0, open_actions, GROUP):
         print(f"{done:,} of {open_actions:,} actions submitted", file=sys.stderr, flush=True)

@@ -4,7 +4,7 @@ python -m benchmarks.signalbox [--submissions 2000] [--connections 8] [--watcher
 
 Submissions: `select switchyard.submit(…)` and `POST …/execution` over the same number of connections, in turns.
 Pages: medians of 20 requests with 10,000 ended jobs, and with the whole history, both in 36 partitions; "in the database"
-is the part of it that waits for statements. Watchers: the processor time and the memory of signalbox while so many streams
+is the part of it that waits for statements. Watchers: the processor time and the memory of signalbox while this many streams
 of `/queues` are open and something changes twice a second.
 """
 
@@ -73,7 +73,7 @@ class Site:
 
 
 async def rate(count: int, connections: int, one: Callable[[int], Awaitable[None]]) -> float:
-    """Calls per second, so many at once."""
+    """Calls per second, this many at once."""
 
     async def worker(number: int) -> None:
         for _ in range(count // connections):
@@ -121,7 +121,7 @@ async def submissions(site: Site, client: aiohttp.ClientSession, options: argpar
 
 
 def fill(url: str, count: int) -> None:
-    """So many more ended jobs in the partitions of the past."""
+    """This many more ended jobs in the partitions of the past."""
     with psycopg.connect(url, autocommit=True) as connection:
         past.threads(connection, count, "w")
     settle_down(url)
@@ -146,7 +146,7 @@ async def history(site: Site, folder: Path, options: argparse.Namespace) -> list
 
 
 async def watchers(site: Site, options: argparse.Namespace) -> list[Figure]:
-    """What so many streams cost."""
+    """What this many streams cost."""
     process = psutil.Process(site.process.pid)
     before = process.memory_info().rss
     unlimited = aiohttp.TCPConnector(limit=0)

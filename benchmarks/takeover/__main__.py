@@ -48,7 +48,7 @@ def config(counts: Counting, claims: int) -> dict[str, Any]:
         "timeout": "60s",
         "concurrency": claims,
     }
-    patient = {"min_lost": 10_000}  # or so many deaths would pause the name
+    patient = {"min_lost": 10_000}  # or that many deaths would pause the name
     return {"actions": {"webhook": webhook}, "conductor": {"health": {"port": None}}, "workers": patient}
 
 

@@ -57,7 +57,7 @@ class Intake:
         return len(self._later) + len(self._aside)
 
     async def run_once(self) -> float | None:
-        """Observe until the source ends or fails; then it is observed anew."""
+        """Observe until the source ends or fails; then it is observed again."""
         async for seen in self._leader.while_leading(self._source.observations):
             await self.put(seen)
         return 1.0
@@ -83,7 +83,7 @@ class Intake:
         return taken
 
     def put_back(self, seen: Iterable[Seen], seconds: float, *, aside: bool = False) -> None:
-        """Not now: again after so many seconds; what is put aside takes no room from what is new."""
+        """Not now: again after this many seconds; what is put aside takes no room from what is new."""
         # The more is aside, the longer it waits there: trying it again must not take the time of what is new.
         due = self._clock() + seconds * (1 + len(self._aside) / self._room if aside else 1)
         for each in seen:

@@ -1,7 +1,7 @@
 """Compares the executions that the ledger expects in a backend with those the backend has.
 
 An execution that is not there is missing at first: it may be on its way, or a list may be stale. One that
-stays missing for the grace is looked for once more, by name and past every cache, under its thread's
+stays missing for the grace is looked for again, by name and past every cache, under its thread's
 advisory lock, so that no conductor is submitting it meanwhile. Only then has it vanished, and ends FAILED
 for an administrator to see. Where a source cannot know without asking, it is asked once the execution has
 been silent for long.

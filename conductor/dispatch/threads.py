@@ -1,4 +1,4 @@
-"""Threads for blocking calls, so many per action name: a backend that hangs fills its own and nobody else's.
+"""Threads for blocking calls, a fixed number per action name: a backend that hangs fills only its own.
 
 `asyncio.to_thread`, name resolution and all else that uses the event loop's default executor come here. The
 action name whose task makes the call is in a context variable; what belongs to none (the configuration file)

@@ -20,7 +20,7 @@ class ClaimSize:
         return self._clock() < self._until
 
     def wanted(self, room: int) -> int:
-        """So many of those that there is room for."""
+        """At most as many as there is room for."""
         return min(room, self._most) if self.in_parts else room
 
     def failed(self, wanted: int) -> None:

@@ -35,7 +35,7 @@ class OwnSession:
                 raise
 
     async def close(self) -> None:
-        """Say goodbye."""
+        """Close the session, if there is one."""
         async with self._turn:
             await self._drop()
 

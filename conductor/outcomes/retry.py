@@ -1,4 +1,4 @@
-"""When a dispatch is tried again: exponential backoff with full jitter, under a cap, for so many attempts."""
+"""When a dispatch is tried again: capped exponential backoff with full jitter, up to a number of attempts."""
 
 import random
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ LONGEST_ASKED = 86_400.0  # what another side may ask us to wait, however high i
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """Wait so many seconds, then dispatch again."""
+    """Wait this many seconds, then dispatch again."""
 
     seconds: float
 

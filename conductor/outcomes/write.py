@@ -271,7 +271,7 @@ class Writer:
         return done
 
     def count(self, status: str, times: int) -> None:
-        """So many events of that status were committed."""
+        """This many events of that status were committed."""
         self._served.metrics.recorded(status, times)
         if status in BAD_ENDS:
             self._row.heartbeat.failed += times

@@ -136,7 +136,7 @@ class Session:
                 return  # it ended by itself meanwhile
 
     async def close(self) -> None:
-        """Say goodbye; the server frees what is still locked."""
+        """Close the connection; the server releases what is still locked."""
         self._lost = self._lost or "closed"
         self._protocol.close()
         await self._connection.close()

@@ -35,7 +35,7 @@ PARKED_AT_MOST = 300.0  # then it looks for itself: at most once, for what a dea
 
 
 class Connections:
-    """So many for all workers of the process; those who wait are served in their order."""
+    """A fixed number for all workers of the process; those who wait are served in order."""
 
     def __init__(self, most: int) -> None:
         self._most = self._free = most
@@ -106,7 +106,7 @@ class Turn:
 
     @property
     def over(self) -> bool:
-        """Somebody else waits for it, and it was had for long enough."""
+        """Somebody else waits for it, and this worker has had it for long enough."""
         return self.wanted and time.monotonic() - self.since > SLICE
 
 

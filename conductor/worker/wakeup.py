@@ -2,7 +2,7 @@
 
 The model. Writers ring (NOTIFY) only where somebody sleeps: the trigger tries the bell's advisory lock,
 shared, and rings where it does not get it. A worker arms the bell by taking that lock exclusively. It only
-ever tries: waiting would make one open submit transaction deafen it.
+ever tries: if it waited, one open submit transaction would keep it from being notified.
 
 - Armed: whatever commits after the arming rings, and every ring is followed by a look in a new statement. So
   an armed worker may sleep until the bell, the earliest due time, or the poll. It stays armed while traffic
@@ -113,7 +113,7 @@ class Bell:
 
     @property
     def asleep(self) -> bool:
-        """Armed, with nothing there that could be had soon."""
+        """Armed, with nothing there that could be claimed soon."""
         return self.armed and self.still and self.drained and not self._last.skipped
 
     def wants_arming(self) -> bool:
@@ -121,7 +121,7 @@ class Bell:
         return self.still and not (self.armed or self._refused)
 
     def arm(self, *, got: bool) -> None:
-        """The bell's lock was tried. Got: look once more, for what committed before it was ours."""
+        """The bell's lock was tried. Got: look again, for what committed before it was ours."""
         self.armed, self._refused = got, not got
         self._refusals = 0 if got else self._refusals + 1
         if got:
@@ -215,7 +215,7 @@ class Wakeup:
             await self._session.rows(RING, {"name": self._name})
 
     async def rest(self, seconds: float, *, idle: bool) -> None:
-        """Sleep until the bell, a `wake`, or so many seconds have passed."""
+        """Sleep until the bell, a `wake`, or this many seconds have passed."""
         self._idle = idle
         try:
             await self._session.wait(self._event, seconds)

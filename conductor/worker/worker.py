@@ -1,7 +1,7 @@
 """A worker of one action name: one loop after the other, each on a session of its own.
 
 A lost session ends the loop and everything it held. The worker then opens another session, closes the row it
-had, and claims anew; it never carries anything over. One that is stopped before it has another session opens
+had, and claims again; it never carries anything over. One that is stopped before it has another session opens
 one to close its row: it ended, and nobody should report it lost.
 """
 
@@ -28,7 +28,7 @@ from switchyard.process.log import get_logger
 log = get_logger(__name__)
 
 PAUSES = Backoff(base=0.1, longest=5.0)
-GOODBYE = 3.0  # how long a stopped worker without a session tries to reach the database
+CLOSE_WITHIN = 3.0  # how long a stopped worker without a session tries to reach the database
 HEALTHY_AFTER = 10.0  # a session that lasted so long was no failure to start
 
 
@@ -70,7 +70,7 @@ class Worker:
             await self._work_on()
         finally:
             if self._rows:
-                await self._say_goodbye()
+                await self._close_row()
 
     async def _work_on(self) -> None:
         failures = 0
@@ -98,7 +98,7 @@ class Worker:
             self._context.connections.give_back()
 
     async def _park(self) -> None:
-        """Another worker needed the connection; the row stays open, and is beaten for."""
+        """Another worker needed the connection; the row stays open, and its heartbeat is sent."""
         lookout = self._context.lookout
         assert lookout is not None, "where connections are shared there is a lookout"
         self.serving = True
@@ -151,17 +151,17 @@ class Worker:
             await registration.end(through=session)
             self._rows.remove(registration)
 
-    async def _say_goodbye(self) -> None:
+    async def _close_row(self) -> None:
         await self._context.connections.take()
         try:
-            async with asyncio.timeout(GOODBYE):
+            async with asyncio.timeout(CLOSE_WITHIN):
                 session = await open_session(self._context.url, self._served.name)
                 try:
                     await self._close_rows(session)
                 finally:
                     await session.close()
         except (SwitchyardError, psycopg.Error, TimeoutError) as error:
-            why = " ".join(str(error).split()) or f"no answer within {GOODBYE:g} s"
+            why = " ".join(str(error).split()) or f"no answer within {CLOSE_WITHIN:g} s"
             log.warning(
                 "could not close the worker's row: others will mark it lost",
                 action=self._served.name,

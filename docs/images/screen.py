@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 COLUMNS, LINES = 96, 40
-# How a live screen goes back to its first line before it is drawn anew.
+# How a live screen goes back to its first line before it is drawn again.
 AGAIN = re.compile(r"\r?\x1b\[2K(?:\x1b\[1A\x1b\[2K)+")
 
 

@@ -155,7 +155,7 @@ begin
   return true;
 end
 $$;
-comment on function switchyard.call_back is 'Makes the callbacks of an ended action once more, as they are configured now; false where they are still due.';
+comment on function switchyard.call_back is 'Makes the callbacks of an ended action again, as they are configured now; false where they are still due.';
 
 -- Narrower than dismiss: what people, conductors or the database put into the inbox stays there.
 create or replace function switchyard.notice_over(kind text, subject text, reason text) returns boolean

@@ -1,7 +1,7 @@
 -- The bell: rings for an action name, at most twice a transaction, and only where a conductor sleeps.
 --
 -- A conductor that is awake looks for itself. Before it sleeps it tries the name's bell lock exclusively (it never
--- waits for it) and looks once more, in a new statement. A writer tries the same lock shared, for its transaction:
+-- waits for it) and looks again, in a new statement. A writer tries the same lock shared, for its transaction:
 --   got      nobody sleeps on this name; whoever wants to must first get the lock, which fails until this transaction
 --            has ended, and then looks: it sees these rows. No bell is needed.
 --   not got  somebody sleeps armed: ring.

@@ -1,4 +1,4 @@
--- Campaigns: a set (sets.sql) whose members are made of the items of a source, so many at a time.
+-- Campaigns: a set (sets.sql) whose members are made of the items of a source, a limited number at a time.
 --
 -- Stored     Whoever reads the source, with no transaction open, calls feed(campaign, expected cursor, items, next cursor, last): compare
 --            the cursor, store the items whose id is new, move the cursor; one transaction under the campaign's row lock. Killed before, it
@@ -151,7 +151,7 @@ begin
   return coalesce(cardinality(taken), 0);
 end
 $$;
-comment on function switchyard.submit_some is 'Makes members of so many items of a campaign; how many there were.';
+comment on function switchyard.submit_some is 'Inserts members for this many items of a campaign; returns how many there were.';
 
 -- An item that cannot be submitted (too large, refused by a trigger) stops its campaign and no other, as in settle_waiting.
 create or replace function switchyard.submit_items(p_limit integer default 500, out settled integer, out busy integer)
@@ -238,4 +238,4 @@ begin
   return switchyard.retrigger_members(id, most, actor, reason, ended_before);
 end
 $$;
-comment on function switchyard.retrigger_campaign is 'Retriggers so many of its failures, and opens the campaign again; how many there were.';
+comment on function switchyard.retrigger_campaign is 'Retriggers this many of its failures, and opens the campaign again; returns how many there were.';

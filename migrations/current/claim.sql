@@ -3,7 +3,7 @@
 -- 1. What waited and is due now becomes ready (yard.due is null): one index then has all in (priority, age) order.
 -- 2. Take a page of candidates in order and try each one's lock until there are enough: locks held = rows returned.
 --    Where peers hold so many that the page is used up, go on with one twice as long.
---    Session locks are re-entrant, so what this connection holds already (p_held) is no candidate.
+--    Session locks are re-entrant, so what this connection holds already (p_held) is left out.
 -- 3. In a new statement, so with a new snapshot, keep those that are still processable and unlock the rest: a peer may
 --    have finished one between our snapshot and our lock. Peers unlock only after their commit.
 -- Any error leaves locks that nobody knows of: the caller must then drop the connection.
@@ -93,7 +93,7 @@ begin
   end loop;
 end
 $$;
-comment on function switchyard.claim_behind is 'Locks up to so many of those actions; the remaining are ready too, and tried tells whether others hold all of them.';
+comment on function switchyard.claim_behind is 'Locks up to this many of those actions; the remaining are ready too, and tried shows whether others hold all of them.';
 
 -- A name with limits is claimed by lane_claim alone. A conductor whose configuration does not have them yet, or any more, would
 -- start beside them what has no flow: submitted before they were announced, or by a transaction that was open then.
@@ -249,7 +249,7 @@ comment on function switchyard.resumes is 'Whether that run was asked to continu
 
 -- The action that a bell named. What is known beforehand is locked first and looked at once, in a new statement, so with
 -- a snapshot that has whatever a peer did to it while it held the lock. The caller must not hold it already. Without an id
--- it locks nothing. Generic, like the next one: planned anew for the one partition, it would take twice as long as it does.
+-- it locks nothing. Generic, like the next one: planned again for the one partition, it would take twice as long as it does.
 create or replace function switchyard.claim_one(
   p_action_name text, p_uuid uuid, out skipped boolean, out lock_id bigint, out run integer, out attempt integer,
   out workflow text, out callback text, out parent_uuid uuid, out parameters jsonb, out correlation_id text,
@@ -281,7 +281,7 @@ comment on function switchyard.claim_one is 'Locks and returns that action, wher
 -- Asked together with the claim, so that a handler is entered after one round trip. Volatile: what the claim saw was
 -- committed after the snapshot of the statement that asks for both. The bounds let Postgres open the partitions
 -- between them alone; it sees through parameters, not through an array. A plan for these very values would look cheaper
--- to Postgres, for it names their partition, and would be made anew for every claim: 100 us of 165.
+-- to Postgres, for it names their partition, and would be made again for every claim: 100 us of 165.
 create or replace function switchyard.describe(
   p_uuids uuid[], p_runs integer[], out uuids uuid[], out workflows text[], out callbacks text[], out parents text[],
   out parameters jsonb[], out correlations text[], out created timestamptz[], out resumed uuid[]

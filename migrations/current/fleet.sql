@@ -25,7 +25,7 @@ $$;
 comment on function switchyard.backends_of is 'The connections of a worker to this database.';
 
 -- Who is silent is for the caller to say, by its own clock: what the server's says depends on who set it, and how long
--- the server was away. A worker that has beaten since then is left alone.
+-- the server was away. A worker with a heartbeat since then is left alone.
 create or replace function switchyard.mark_lost(p_workers uuid[], p_beats timestamptz[])
 returns table (worker_id uuid, kind text, action_name text, host text, beat_at timestamptz, terminated boolean)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
@@ -58,7 +58,7 @@ begin
   end loop;
 end
 $$;
-comment on function switchyard.mark_lost is 'Marks workers as lost that have not beaten since those times, ends their connections, and returns them.';
+comment on function switchyard.mark_lost is 'Marks workers without a heartbeat since those times as lost, ends their connections, and returns them.';
 
 -- One row lock makes it exact across instances. Time is the server's; where its clock was set back, what was refilled in
 -- the future counts as refilled now, so the bucket recovers at once and nothing is given twice.

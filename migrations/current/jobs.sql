@@ -127,7 +127,7 @@ begin
   if not found then
     raise exception 'process: there is no process %', process using errcode = 'no_data_found';
   elsif version <> current then
-    raise exception 'process: % was announced anew', process using errcode = 'serialization_failure';
+    raise exception 'process: % was announced again', process using errcode = 'serialization_failure';
   end if;
   if after is not null then
     -- Who may not see an action learns nothing of it: neither that it is there, nor when it ends.

@@ -115,7 +115,7 @@ begin
   where l.ctid = e.at; -- by its place: joined by its key, a plan made while the table was empty walks all lanes for each
 end
 $$;
-comment on function switchyard.lanes_arrive is 'Lanes learn of rows that became ready: new lanes, empty ones, and what lies behind their positions.';
+comment on function switchyard.lanes_arrive is 'Updates lanes for rows that became ready: new lanes, empty ones, and what lies behind their positions.';
 
 -- Too many arrivals to read one by one: every lane that has a ready row starts at its front again.
 create or replace function switchyard.lanes_restart(p_state switchyard.flow_state, p_flow switchyard.flow) returns void
@@ -216,7 +216,7 @@ comment on function switchyard.refilled is 'The tokens of a bucket now; null wit
 
 -- 1. What this session no longer holds, and what dead sessions held, leaves the flight. Of that, what is ready is stamped:
 --    given back without an outcome, or a new run of it was opened meanwhile.
--- 2. Strays are adopted; what is due becomes ready; lanes learn of what arrived since the last claim's snapshot; lanes whose
+-- 2. Strays are adopted; what is due becomes ready; lanes are updated for what arrived since the last claim's snapshot; lanes whose
 --    tokens have come are ready.
 -- 3. Ready lanes in the order of their virtual time, the head of each, at most quantum x weight, its free slots and its tokens.
 --    Try locks, look again in a new statement, write the lane. If room is left and every lane had its turn: again, with four
@@ -502,7 +502,7 @@ begin
     select min(m.vtime) filter (where m.state = 'ready'), count(*) filter (where m.state <> 'ready') into v_min, settled from moved m;
     st.vnow := greatest(st.vnow, least(last_vtime, v_min));
     st.vmax := greatest(st.vmax, last_vtime);
-    st.seq := st.seq + 1; -- lanes may be moved once more by the next pass
+    st.seq := st.seq + 1; -- lanes may be moved again by the next pass
     uuids := uuids || w_uuid; runs := runs || w_run; attempts := attempts || w_attempt; lock_ids := lock_ids || w_lock;
     lanes := lanes || w_lane; kept_ids := kept_ids || w_uuid; kept_lanes := kept_lanes || w_lane;
     if room > got then
@@ -559,7 +559,7 @@ begin
       from (select x.vnow from switchyard.flow_state x where x.flow = f.flow order by x.seq desc limit 1) as s
       where l.flow = f.flow;
       if aging is distinct from f.priority_aging then
-        -- Each arrives once more, at its new place.
+        -- Each arrives again, at its new place.
         update switchyard.yard y set rank = switchyard.rank_of(y.priority, y.action_uuid, f.priority_aging), entered = pg_current_xact_id()
         where y.flow = f.flow;
       end if;

@@ -255,7 +255,7 @@ select r.action_uuid, r.workflow, r.version, nullif(r.key ->> 2, '') as lane, r.
 from switchyard.reuse r join switchyard.thread t using (action_uuid) where r.role in ('leads', 'result');
 comment on view switchyard.results is 'The results that may be reused, and those that are being computed, with the number of actions that wait for each.';
 
--- What is being computed is forgotten too, unless only what ended before some time is: those that wait for it compute anew.
+-- What is being computed is forgotten too, unless only what ended before some time is: those that wait for it compute it again.
 create or replace function switchyard.forget_results(
   actor text, reason text, workflow text default null, version text default null, action_uuid uuid default null,
   before timestamptz default null, dry_run boolean default false

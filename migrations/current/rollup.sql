@@ -130,7 +130,7 @@ $$;
 comment on function switchyard.roll_up_one is 'Rolls up one event under its thread''s row lock; the action name where that made it processable.';
 
 -- Plans are pinned: the transition table's size is not known when they are made, and they flip at a thousand rows. They
--- are generic: planning an update of partitions anew for each event takes longer than the update. The settings hold for
+-- are generic: planning an update of partitions for each event takes longer than the update. The settings hold for
 -- roll_up_one too. The transition table can be read in this function alone, so the update of many is here.
 create or replace function switchyard.event_rolls_up() returns trigger
 language plpgsql security definer

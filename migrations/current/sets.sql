@@ -148,7 +148,7 @@ begin
   return done;
 end
 $$;
-comment on function switchyard.retrigger_members is 'Retriggers so many members of a set that ended without success, and with them the set; how many.';
+comment on function switchyard.retrigger_members is 'Retriggers this many members of a set that ended without success, and with them the set; returns how many.';
 
 create or replace function switchyard.retrigger_set(p_set uuid, actor text, reason text) returns integer
 language plpgsql as $$

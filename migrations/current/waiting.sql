@@ -62,7 +62,7 @@ begin
   end if;
 end
 $$;
-comment on function switchyard.hold_again is 'A retriggered action waits once more for what it waited for, or looks for a result again.';
+comment on function switchyard.hold_again is 'A retriggered action waits again for what it waited for, or looks for a result again.';
 
 -- In the order of their ids, like all that locks several threads.
 create or replace function switchyard.reopen_waiters(p_uuid uuid, actor text, reason text) returns integer

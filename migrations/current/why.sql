@@ -103,7 +103,7 @@ language sql stable set search_path = switchyard, pg_temp as $$
     and l.classid::bigint = (p_lock >> 32) & 4294967295 and l.objid::bigint = p_lock & 4294967295
   limit 1
 $$;
-comment on function switchyard.holder_of is 'The worker that holds that lock; zeros where it is no worker''s; null where nobody holds it.';
+comment on function switchyard.holder_of is 'The worker that holds that lock; zeros where it belongs to no worker; null where nobody holds it.';
 
 -- The conductors of a name: how many, their slots, the tokens and the breaker of the luckiest of them, as of their last beats.
 create or replace function switchyard.served_by(

@@ -29,7 +29,7 @@ comment on table switchyard.flow is 'Action names, or workflows of them, that ha
 comment on column switchyard.flow.flow is 'The action name, or action name/workflow.';
 comment on column switchyard.flow.lane_path is 'Where the lane is in the parameters, if a submission names none.';
 comment on column switchyard.flow.in_flight is 'Dispatches in flight at once, of the whole fleet.';
-comment on column switchyard.flow.priority_aging is 'Who waits so many seconds goes before who came now with a priority that is smaller by one; null: it never does.';
+comment on column switchyard.flow.priority_aging is 'Waiting for this many seconds counts as much as a priority that is smaller by one; null: waiting never counts.';
 comment on column switchyard.flow.running is 'Executions at the backend at once, those in flight included.';
 
 -- What changes with every claim has a number in its key that only grows, and is read from the newest end: versions that an

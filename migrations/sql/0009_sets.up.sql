@@ -29,7 +29,7 @@ create index tally_set on switchyard.tally (set_uuid);
 -- What the end of an action tells about others.
 create type switchyard.mark as (watched boolean, member_of uuid, status switchyard.status);
 
--- A campaign is a set whose members are made of the items of a source, so many at a time.
+-- A campaign is a set whose members are made of the items of a source, a limited number at a time.
 create table switchyard.campaign (
   action_uuid uuid primary key,
   name text not null unique,
@@ -65,7 +65,7 @@ comment on column switchyard.campaign.in_flight is 'How many members are open at
 comment on column switchyard.campaign.cursor is 'How far the source was read: moves in the transaction that stores the items.';
 comment on column switchyard.campaign.complete is 'The source was read to its end.';
 comment on column switchyard.campaign.repeated is 'Items with an id that the campaign had already.';
-comment on column switchyard.campaign.rejected is 'Items that have no id, or are no object.';
+comment on column switchyard.campaign.rejected is 'Items without an id, or that are not objects.';
 comment on column switchyard.campaign.not_before is 'When its next items are submitted, after something kept them from being submitted.';
 comment on column switchyard.campaign.fruitless is 'Pages in a row that held nothing new.';
 

@@ -1,1 +1,1 @@
-"""The stream of pages: poller.py knows who watches what, regions.py renders it anew."""
+"""The stream of pages: poller.py knows who watches what, regions.py renders it again."""

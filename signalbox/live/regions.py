@@ -1,4 +1,4 @@
-"""The regions of a page, rendered anew: the blocks `region_<id>` of its template."""
+"""The regions of a page, rendered again: the blocks `region_<id>` of its template."""
 
 from typing import Any
 

@@ -10,7 +10,7 @@ JobState = Literal["accepted", "running", "successful", "failed", "dismissed"]
 
 
 class Reused(Record):
-    """Where a result comes from that was not computed anew."""
+    """Where a result comes from that was not computed again."""
 
     action: UUID
     """The job that computed it."""
@@ -50,7 +50,7 @@ class Details(Record):
     start_after: datetime | None = None
     """Not before this time, as it was submitted."""
     reused: Reused | None = None
-    """Whose result it has, where it was not computed anew."""
+    """Whose result it has, where it was not computed again."""
 
 
 class Job(Record):

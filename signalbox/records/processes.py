@@ -21,7 +21,7 @@ class ProcessSummary(Record):
     jobControlOptions: list[Literal["async-execute", "sync-execute", "dismiss"]]  # noqa: N815
     """How it can be executed."""
     outputTransmission: list[Literal["value", "reference"]]  # noqa: N815
-    """How results can be had."""
+    """How results can be requested."""
     links: list[Link]
     """Where to go on."""
 

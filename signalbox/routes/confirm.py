@@ -121,7 +121,7 @@ async def confirm_call_back(call: Call, job: UUID) -> Confirmation:
     found = await read_job(call, job)
     return Confirmation(
         title=f"Make the callbacks of job {_end(job)} again",
-        text="Every callback of its end is made once more. Receivers know a repeated one by its content.",
+        text="Every callback of its end is made again. Receivers know a repeated one by its content.",
         facts={"Process": found.processID, "Status": found.switchyard.status},
         action=f"/jobs/{job}/call-back",
         button="Make callbacks again",

@@ -31,7 +31,7 @@ async def cancel(call: Call, job: UUID, body: Reason) -> Changed:
 
 @post("/jobs/{job}/call-back", Role.OPERATOR, after="/jobs/{job}")
 async def call_back(call: Call, job: UUID, body: Reason) -> Changed:
-    """Make the callbacks of an ended job once more."""
+    """Make the callbacks of an ended job again."""
     await known_job(call, job)
     return Changed(changed=bool(await _decide(call, "call_back", job, body.reason)))
 

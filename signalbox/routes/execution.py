@@ -71,7 +71,7 @@ async def _results(call: Call, job: UUID) -> Response:
 async def _submitted(
     call: Call, process: str, body: Execute, inputs: dict[str, Any], values: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The row of the job, and what is known of its process; one that was announced anew is read again."""
+    """The row of the job, and what is known of its process; read again where it was announced in between."""
     announced = call.site.announced
     for _ in range(ANNOUNCED_MEANWHILE):
         known = announced.get(process) or await _read(call, process)
@@ -85,7 +85,7 @@ async def _submitted(
         else:
             announced[process] = known
             return row["job"], about
-    raise DatabaseUnavailable(f"process {process} is announced anew again and again")
+    raise DatabaseUnavailable(f"process {process} is announced again and again")
 
 
 async def _read(call: Call, process: str) -> dict[str, Any]:

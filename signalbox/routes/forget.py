@@ -1,4 +1,4 @@
-"""Forgetting results: nobody is given them any more, and whoever waits for one of them computes anew."""
+"""Forgetting results: they are no longer reused, and actions that wait for one of them compute it again."""
 
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, get, post

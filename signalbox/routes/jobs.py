@@ -50,9 +50,9 @@ class JobQuery(Record):
     datetime: Annotated[str, Field(max_length=100)] | None = None
     """Submitted within: a time, or start/end, where .. is open."""
     minDuration: Annotated[float, Field(ge=0, le=1e9)] | None = None  # noqa: N815
-    """Only jobs that ran at least so many seconds."""
+    """Only jobs that ran at least this many seconds."""
     maxDuration: Annotated[float, Field(ge=0, le=1e9)] | None = None  # noqa: N815
-    """Only jobs that ran at most so many seconds."""
+    """Only jobs that ran at most this many seconds."""
     error: Text | None = None
     """Only errors that contain this text."""
     lane: Text | None = None

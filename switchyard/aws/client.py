@@ -24,7 +24,7 @@ _lock = threading.Lock()
 def sqs(endpoint: str | None, region: str | None, *, within: float | None = None) -> "SQSClient":
     """A client for SQS; region and endpoint are found as AWS's own tools find them, unless given.
 
-    `within`: the caller gives up after so many seconds, so a call with all its attempts ends before.
+    `within`: the caller gives up after this many seconds, so a call with all its attempts ends before.
     """
     made: SQSClient = _made("sqs", _settings(within), endpoint, region)
     return made

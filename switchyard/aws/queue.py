@@ -60,7 +60,7 @@ class Queue:
         return _held(lambda: self._client.delete_message(QueueUrl=url, ReceiptHandle=receipt))
 
     def hide(self, receipt: str, seconds: int) -> bool:
-        """Hide it from other receivers for so many seconds; 0 returns it. False as for `delete`."""
+        """Hide it from other receivers for this many seconds; 0 returns it. False as for `delete`."""
         url = self.find()
         return _held(
             lambda: self._client.change_message_visibility(

@@ -2,7 +2,7 @@
 
 A source sees many items (a state machine, a workflow, a folder), and whatever one of them raises concerns
 that item alone. The source catches `Exception` around each item, asks `report` for the Notice, and goes on.
-The item is tried again whenever the source meets it; `recovered` lets a later fault be reported anew.
+The item is tried again whenever the source meets it; `recovered` lets a later fault be reported again.
 """
 
 from collections import OrderedDict

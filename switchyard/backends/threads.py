@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Threads:
-    """At most so many calls at a time; further ones wait."""
+    """At most this many calls at a time; further ones wait."""
 
     def __init__(self, most: int) -> None:
         self._free = asyncio.Semaphore(most)

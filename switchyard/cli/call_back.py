@@ -21,7 +21,7 @@ def call_back(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make the callbacks of ended actions once more, with the present configuration.
+    """Make the callbacks of ended actions again, with the present configuration.
 
     Example: switchyard call-back --workflow nutrient --since 1d -m "the address was wrong" --dry-run
     """

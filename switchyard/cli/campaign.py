@@ -18,7 +18,7 @@ Name = Annotated[str, typer.Argument(help="The campaign.")]
 
 
 def campaign() -> None:
-    """Run a workflow over a file, a query or a catalogue, so many items at a time, as one.
+    """Run a workflow over a file, a query or a catalogue, a limited number of items at a time, as one action.
 
     Example: switchyard campaign start spring --workflow ndvi --from-file scenes.jsonl --in-flight 200
     """

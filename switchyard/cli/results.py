@@ -71,7 +71,7 @@ def forget(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Forget results: nobody is given them any more, and whoever waits for one of them computes anew.
+    """Forget results: they are no longer reused, and actions that wait for one of them compute it again.
 
     Example: switchyard results forget -w ndvi --version 7 -m "wrong bands"
     """

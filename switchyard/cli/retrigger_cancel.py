@@ -21,7 +21,7 @@ Rate = Annotated[
     str | None,
     typer.Option(
         metavar="RATE",
-        help="So many per time, like 10/s; stops by itself when the cause of their failure returns.",
+        help="At most this pace, like 10/s; stops by itself when the cause of their failure returns.",
         show_default=False,
     ),
 ]

@@ -1,7 +1,7 @@
 """What of a configuration could be read, even where other parts of it could not.
 
-So that the checks between parts can speak together with the errors inside of them: whoever corrects a file
-sees everything at once. A part that is there but cannot be read is None: it exists, and that is all.
+The checks between parts are reported together with the errors inside of them: whoever corrects a file sees
+everything at once. A part that is there but cannot be read is None: it exists, and that is all.
 """
 
 from collections.abc import Iterator, Mapping

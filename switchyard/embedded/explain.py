@@ -16,7 +16,7 @@ _REASONS = (
     ("could not resize shared memory", "there is too little shared memory (/dev/shm)"),
     ("could not map anonymous shared memory", "there is too little memory for its shared buffers"),
     ("pre-existing shared memory block", "processes of a server that was killed still run on this data"),
-    ("could not locate a valid checkpoint record", "the data is damaged: restore a backup, or start anew"),
+    ("could not locate a valid checkpoint record", "the data is damaged: restore a backup, or start afresh"),
     ("permission denied", "a permission is missing"),
 )  # fmt: skip
 

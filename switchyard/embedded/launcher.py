@@ -1,6 +1,6 @@
 """Becomes the server: another account where asked, bound to the parent, then postgres; imports little.
 
-In this order: a change of account clears the wish to hear of the parent's end, and exec keeps it.
+In this order: a change of account clears the request for a signal at the parent's end, and exec preserves it.
 
 While Python starts, SIGINT is blocked: it can become a KeyboardInterrupt within a callback of the import
 system, where Python ignores exceptions, and the server would run on although it was asked to stop.

@@ -87,7 +87,7 @@ class Runner:
         return self._stopped.is_set()
 
     def wake(self) -> None:
-        """Call `run_once` now, or once more when it is under way. From the loop's own thread."""
+        """Call `run_once` now, or again when it is under way. From the loop's own thread."""
         self._woken.set()
 
     def stop(self) -> None:

@@ -15,7 +15,7 @@ import time
 from collections import deque
 
 MOST = 10_000  # lines that wait
-_ATOMIC = 4096  # a pipe that is writable takes so many bytes without blocking
+_ATOMIC = 4096  # a pipe that is writable takes this many bytes without blocking
 _AT_EXIT = 2.0
 
 

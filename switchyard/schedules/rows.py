@@ -53,7 +53,7 @@ def words(times: Times) -> str:
 
 
 def upcoming(times: Times, next_at: datetime, count: int) -> list[datetime]:
-    """So many ticks, the next one first; none where they cannot be computed."""
+    """This many ticks, the next one first; none where they cannot be computed."""
     try:
         return list(islice(times.since(next_at), count))
     except Exception:  # noqa: BLE001 - as above, and ticks beyond the year 9999

@@ -148,6 +148,6 @@ class Interceptor:
                 await response.write_eof()
             except (asyncio.CancelledError, ConnectionError):
                 if connection is not None and connection.transport is not None:
-                    connection.transport.abort()  # a TLS goodbye would outlive the loop
+                    connection.transport.abort()  # a TLS shutdown would outlive the loop
                 raise
             return response

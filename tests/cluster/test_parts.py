@@ -79,7 +79,7 @@ def test_the_node_runs_the_command_and_returns_its_outputs(
     assert pod["outputs"]["exitCode"] == "0"
 
 
-def test_the_nodes_exit_code_and_last_words_reach_the_workflow(
+def test_the_exit_code_and_last_output_of_a_node_reach_the_workflow(
     argo: Argo, node: Node, namespace: str
 ) -> None:
     spec = _command("sh", "-c", "echo no such parcel; exit 65")

@@ -78,7 +78,7 @@ class Deployment:
         )
 
     def registered(self, count: int) -> None:
-        """Wait until so many workers live."""
+        """Wait until this many workers live."""
         until(lambda: self.ledger.workers() == count, 60)
 
     def close(self) -> None:

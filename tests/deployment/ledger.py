@@ -41,7 +41,7 @@ class Ledger:
         self.database = database
 
     def insert(self, name: str, count: int = 1) -> list[UUID]:
-        """So many actions of that name, oldest first."""
+        """This many actions of that name, oldest first."""
         rows = self.database.execute(
             "insert into switchyard.action (action_name) select %s from generate_series(1, %s)"
             " returning action_uuid",

@@ -5,7 +5,7 @@ from typing import Any
 
 from switchyard.backends.argo.resource import workflows
 from tests.cluster.flow.flows import single
-from tests.faults.flows import AGAIN, DONE, PATIENT, SORRY, TOLD
+from tests.faults.flows import AGAIN, DONE, PATIENT, REPORTED, SORRY
 from tests.faults.works import FINE, Work, hook
 from tests.parts.argo import Argo, install_definitions
 from tests.parts.kubernetes import Cluster
@@ -43,7 +43,7 @@ class Flows:
             "reconcile": "1s",
             "vanished_after": "3s",
         }
-        shared = {"action": "argo", "timeout": "10m", "retry": AGAIN, "callbacks": [DONE, TOLD, SORRY]}
+        shared = {"action": "argo", "timeout": "10m", "retry": AGAIN, "callbacks": [DONE, REPORTED, SORRY]}
         once = {**shared, "retry": {"attempts": 1}}
         return {"argo": action}, {
             "good": {**shared, "manifest": {"spec": single({"suspend": {"duration": "0"}})}},

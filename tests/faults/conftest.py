@@ -9,6 +9,6 @@ from tests.faults.yard import Yard, yard
 
 @pytest.fixture
 def fault_yard() -> Iterator[Yard]:
-    """Running, with every part that can be had here."""
+    """Running, with every part that is available here."""
     with yard() as running:
         yield running

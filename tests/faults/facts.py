@@ -33,7 +33,7 @@ LOCKS = """
     where d.datname = current_database() and l.locktype = 'advisory' and l.objsubid = 1 and l.granted
 """
 PASSING = (
-    5.0  # seconds: a caboose that hears of an end once more locks its thread for as long as it takes to look
+    5.0  # seconds: a caboose that observes an end again locks its thread for as long as it takes to look
 )
 # Without those about messages and actions of hostile neighbours, who also forge the heartbeat of a conductor.
 ENTRIES = """

@@ -18,7 +18,7 @@ TELL = {
     "status": {"path": "$.workflow.status"},
 }
 DONE = {"name": "done", "action": "often", "parameters": TELL}
-TOLD = {"name": "told", "action": "once", "when": ["SUCCESSFUL"], "parameters": TELL}
+REPORTED = {"name": "reported", "action": "once", "when": ["SUCCESSFUL"], "parameters": TELL}
 SORRY = {"name": "sorry", "action": "often", "when": ["failed"], "parameters": TELL}
 ITEM = {"name": "item", "action": "drill", "when": ["SUCCESSFUL"], "for": "items",
         "parameters": {"place": {"path": "$.item.place"}}}  # fmt: skip
@@ -68,12 +68,12 @@ def local(spool: Path, starts: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     template = [sys.executable, "-S", process.__file__, str(starts)]
     shared = {"action": "run", "template": template, "retry": AGAIN, "timeout": "10m"}
     return {"run": action}, {
-        "work": {**shared, "callbacks": [DONE, TOLD, SORRY, ITEM], "limits": {"running": 10}},
+        "work": {**shared, "callbacks": [DONE, REPORTED, SORRY, ITEM], "limits": {"running": 10}},
         "first": {**shared, "callbacks": [DONE, NEXT]},
         "report": {**shared, "callbacks": [DONE]},
         "tile": {
             **shared,
-            "callbacks": [DONE, TOLD, SORRY],
+            "callbacks": [DONE, REPORTED, SORRY],
             "reuse": {"version": "1", "key": ["$.tile"]},
         },
     }

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.faults.flows import AGAIN, DONE, PATIENT, SORRY, TOLD
+from tests.faults.flows import AGAIN, DONE, PATIENT, REPORTED, SORRY
 from tests.faults.works import FINE, Work
 from tests.parts import elasticmq
 from tests.parts.proxy import Proxy
@@ -59,7 +59,7 @@ class Jobs:
         # Every delivery that an outage spoils counts, and hidden for so short a time there are many.
         action = {"type": "sqs", "queue": self.name("work"), "status_queue": self.name("status"), "wait": "1s",
                   "visibility": "3s", "poison_after": 1000, "retry": PATIENT, "timeout": "5s"}  # fmt: skip
-        flow = {"action": "jobs", "retry": AGAIN, "timeout": "10m", "callbacks": [DONE, TOLD, SORRY]}
+        flow = {"action": "jobs", "retry": AGAIN, "timeout": "10m", "callbacks": [DONE, REPORTED, SORRY]}
         return {"jobs": action}, {"assess": flow}
 
     def works(self) -> list[Work]:

@@ -22,7 +22,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault of a round: it comes `at` so many seconds, not before, and lasts for `seconds`."""
+    """One fault of a round: it comes `at` this many seconds, not before, and lasts for `seconds`."""
 
     at: float
     kind: str

@@ -18,7 +18,7 @@ def main(starts: str) -> int:
     given = json.loads(Path(urlsplit(os.environ["SWITCHYARD_INPUT"]).path).read_text())
     time.sleep(given["seconds"])
     if code := given["codes"][run - 1] if run <= len(given["codes"]) else 0:
-        print("as it was told", file=sys.stderr)
+        print("as requested", file=sys.stderr)
         return int(code)
     output = {"n": given["n"], "features": [{"place": place} for place in range(given["items"])]}
     Path(urlsplit(os.environ["SWITCHYARD_OUTPUT"]).path, "output.json").write_text(json.dumps(output))

@@ -12,7 +12,7 @@ from tests.faults.load import Asked
 from tests.faults.works import LOCAL, WEBHOOKS
 
 WORKS = {work.name: work for work in (*WEBHOOKS, *LOCAL)}
-ONCE, FLOW, DONE, TOLD, ITEM, REFUSED = (uuid4() for _ in range(6))
+ONCE, FLOW, DONE, REPORTED, ITEM, REFUSED = (uuid4() for _ in range(6))
 GIVEN = {"n": 7, "seconds": 0, "codes": [], "items": 1}
 TELLS = {"how": "accept", "n": 7, "status": "SUCCESSFUL"}
 SUBMITTED = {
@@ -25,7 +25,7 @@ WELL = Facts(
         ONCE: Action(ONCE, "once", None, None, None, "once-1", {"how": "accept", "n": 1}, "SUCCESSFUL"),
         FLOW: Action(FLOW, "run", "work", None, None, "work-2", GIVEN, "SUCCESSFUL", archived=True),
         DONE: Action(DONE, "often", None, "done", FLOW, None, TELLS, "SUCCESSFUL"),
-        TOLD: Action(TOLD, "once", None, "told", FLOW, None, TELLS, "SUCCESSFUL"),
+        REPORTED: Action(REPORTED, "once", None, "reported", FLOW, None, TELLS, "SUCCESSFUL"),
         ITEM: Action(ITEM, "drill", None, "item", FLOW, None, {"place": 0}, "SUCCESSFUL"),
         REFUSED: Action(
             REFUSED, "often", None, None, None, "refused-3", {"how": "refuse", "n": 3}, "FAILED",
@@ -34,8 +34,8 @@ WELL = Facts(
     },
     entries=[("lost_worker", "w1", "has sent no heartbeat")],
     lost={"w1"},
-    arrived=Counter({ONCE: 1, DONE: 2, TOLD: 1, REFUSED: 1}),
-    taken=Counter({ONCE: 1, DONE: 1, TOLD: 1}),
+    arrived=Counter({ONCE: 1, DONE: 2, REPORTED: 1, REFUSED: 1}),
+    taken=Counter({ONCE: 1, DONE: 1, REPORTED: 1}),
     starts=Counter({f"{FLOW} 1": 1}),
 )  # fmt: skip
 
@@ -64,7 +64,7 @@ BROKEN: dict[str, tuple[str, Facts]] = {
     ),
     "strange webhook": ("nothing invented", replace(WELL, arrived=WELL.arrived + Counter({STRANGER: 1}))),
     "once twice": ("at most once", replace(WELL, arrived=WELL.arrived + Counter({ONCE: 1}))),
-    "callback once twice": ("at most once", replace(WELL, arrived=WELL.arrived + Counter({TOLD: 1}))),
+    "callback once twice": ("at most once", replace(WELL, arrived=WELL.arrived + Counter({REPORTED: 1}))),
     "never taken": ("at least once", replace(WELL, taken=WELL.taken - Counter({DONE: 1}))),
     "started twice": ("started once", replace(WELL, starts=Counter({f"{FLOW} 1": 2}))),
     "strange process": ("started once", replace(WELL, starts=Counter({f"{STRANGER} 1": 1}))),
@@ -73,7 +73,7 @@ BROKEN: dict[str, tuple[str, Facts]] = {
     "slot": ("no slot left", replace(WELL, slots=["lane 1 of laned counts 1 in flight"])),
     "execution left": ("nothing left", replace(WELL, left_over=["in the spool: x"])),
     "unnoticed": ("nothing left", replace(WELL, unnoticed=["conductor once w2"])),
-    "callback missing": ("callbacks", without(TOLD)),
+    "callback missing": ("callbacks", without(REPORTED)),
     "callback twice": (
         "callbacks",
         and_(STRANGER, Action(STRANGER, "often", None, "done", FLOW, None, TELLS, "SUCCESSFUL")),

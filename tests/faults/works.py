@@ -79,7 +79,7 @@ LOCAL = (
 def callbacks_of(workflow: str | None, status: str, parameters: Parameters) -> Counter[str]:
     """The callbacks that the configuration has for that end, by name: said here a second time, on purpose."""
     good = status == "SUCCESSFUL"
-    plain = Counter(done=1, told=good, sorry=not good)
+    plain = Counter(done=1, reported=good, sorry=not good)
     expected: dict[str | None, Counter[str]] = {
         **dict.fromkeys(("assess", "good", "late", "broken", "tile"), plain),
         "work": plain + Counter(item=parameters.get("items", 0) if good else 0),

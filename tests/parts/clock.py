@@ -26,7 +26,7 @@ class Clock:
         self.environ = {"LD_PRELOAD": str(preloaded), "SHIFTED_CLOCK": str(self._file)}
 
     def shift(self, seconds: int) -> None:
-        """From now on it is off by so many seconds."""
+        """From now on it is off by this many seconds."""
         with self._file.open("r+b", buffering=0) as file:  # in place: the programs have it mapped
             file.write(struct.pack("q", seconds))
 

@@ -1,4 +1,4 @@
-"""What to do where a real part cannot be had: skip on a person's machine, fail where all are required."""
+"""What to do where a real part is not available: skip on a person's machine, fail where all are required."""
 
 import os
 from collections.abc import Callable
@@ -18,7 +18,7 @@ def required() -> bool:
 
 def need(part: str, reason: str) -> NoReturn:
     """End the test for want of `part`; with SWITCHYARD_TEST_REQUIRE=all that is a failure."""
-    message = f"{part} cannot be had here: {reason}"
+    message = f"{part} is not available here: {reason}"
     if required():
         pytest.fail(message, pytrace=False)
     pytest.skip(message)

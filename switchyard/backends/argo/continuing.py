@@ -59,7 +59,7 @@ def _is_exit(node: Node, workflow: str) -> bool:
 
 
 def _under_retry(nodes: Nodes) -> set[str]:
-    """The attempts of what was retried in vain, with all that belongs to them: it is begun anew."""
+    """The attempts of what was retried in vain, with all that belongs to them: it is started again."""
     under = {
         child
         for node in nodes.values()

@@ -19,7 +19,7 @@ UNPACKED_LIMIT = 16 * 1024 * 1024  # of JSON, which takes some thirty times that
 
 
 class NodesError(ValueError):
-    """The nodes are there but cannot be had: offloaded, or no base64(gzip(json))."""
+    """The nodes exist but cannot be read: offloaded, or not valid base64(gzip(json))."""
 
 
 def nodes_of(workflow: Mapping[str, Any]) -> Nodes:

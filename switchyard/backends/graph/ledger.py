@@ -1,4 +1,4 @@
-"""The handler's connection to the database: opened when it is needed, and anew where it was lost."""
+"""The handler's connection to the database: opened when it is needed, and again after it was lost."""
 
 import asyncio
 from collections.abc import Mapping

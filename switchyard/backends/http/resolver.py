@@ -4,7 +4,7 @@ The model: a name's answer is hostile and may differ the next time. So one look-
 them are vetted, and the socket is opened to one of exactly these: aiohttp is given numbers, and no second
 look-up exists. An answer with one closed address among open ones is refused whole.
 The window of trust is one connection. A pooled connection stays at the vetted address it was opened to; a new
-one is vetted anew, at the latest when the answer is CACHE_SECONDS old.
+one is vetted again, at the latest when the answer is CACHE_SECONDS old.
 The last gate is the socket itself: what was not admitted here, by whichever way it came, gets no socket.
 """
 

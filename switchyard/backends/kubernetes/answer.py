@@ -29,7 +29,7 @@ class RefusedError(SwitchyardError):
 
     @property
     def gone(self) -> bool:
-        """The version or page asked for is compacted away: list anew."""
+        """The version or page asked for is compacted away: list again."""
         return self.status == 410
 
     @property

@@ -136,7 +136,7 @@ def _object(answer: bytes) -> dict[str, Any]:
 
 
 def _abort(response: aiohttp.ClientResponse) -> None:
-    """End a stream at once: a TLS goodbye would wait for a peer that may be gone."""
+    """End a stream at once: a TLS shutdown would wait for a peer that may be gone."""
     connection = response.connection
     if connection is not None and connection.transport is not None:
         connection.transport.abort()

@@ -28,7 +28,7 @@ class Credentials:
     service_account: Path = SERVICE_ACCOUNT
 
     async def load(self, environ: Mapping[str, str] = os.environ) -> Any:
-        """A client configuration, read anew from the files: this is how a changed token gets in."""
+        """A client configuration, read again from the files: this is how a changed token is picked up."""
         configuration = client.Configuration()
         try:
             if self.kubeconfig is None and environ.get("KUBERNETES_SERVICE_HOST"):

@@ -33,7 +33,7 @@ class SqsAction(AwsAction):
     visibility: Annotated[Interval, Field(ge=1, le=43200)] = 60.0
     """How long a status message is hidden while caboose records it."""
     poison_after: Annotated[int, Field(ge=1, le=1000)] = 5
-    """A status message that came so many times goes to the inbox; an end only if the ledger refuses it."""
+    """Receipts after which a status message goes to the inbox; an end only if the ledger refuses it."""
 
     notify: str | None = None
     """The action to submit when a job ends that no action submitted: an `http` action is a webhook to whom a

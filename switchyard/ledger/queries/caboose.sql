@@ -47,7 +47,7 @@ where made.cleared;
 -- ended: recorded ends, with everything that their callbacks may refer to
 select t.action_uuid as uuid, t.run, t.status::text as status, t.error, a.action_name, a.workflow, a.priority,
   a.correlation_id, t.started_at, t.ended_at,
-  -- A callback's uuid holds this time, and there must be a partition for it. Callbacks that were asked for once more
+  -- A callback's uuid holds this time, and there must be a partition for it. Callbacks that were requested again
   -- have the time of that request, and so new uuids.
   coalesce(
     (select max(e.event_time) from switchyard.event e

@@ -74,7 +74,7 @@ select switchyard.release(%(locks)s);
 -- name_bell: say which bell the next statement listens to, for LISTEN takes no parameters
 select set_config('switchyard.bell', switchyard.bell_channel(%(name)s), false);
 
--- listen: hear the bell of that name
+-- listen: be notified by the bell of that name
 do $$ begin execute format('listen %I', current_setting('switchyard.bell')); end $$;
 
 -- listen_for_changes: notified of every change of a schedule, and of every new waiter

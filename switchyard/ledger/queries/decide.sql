@@ -4,7 +4,7 @@ select id as action_uuid, switchyard.retrigger(id, %(actor)s, %(reason)s, %(resu
 -- cancel: cancels each of these actions that has not ended
 select id as action_uuid, switchyard.cancel(id, %(actor)s, %(reason)s) as result from unnest(%(uuids)s::uuid[]) as id;
 
--- call_back: makes the callbacks of each of these ended actions once more
+-- call_back: makes the callbacks of each of these ended actions again
 select id as action_uuid, switchyard.call_back(id, %(actor)s, %(reason)s) as result from unnest(%(uuids)s::uuid[]) as id;
 
 -- pause: stops claims of an action name

@@ -21,6 +21,6 @@ where worker_id = %(worker)s and ended_at is null and lost_at is null;
 -- living: the workers that should beat, their last beats, and how long each rests until the next
 select worker_id, kind, beat_at, extract(epoch from rests)::double precision from switchyard.worker where ended_at is null and lost_at is null;
 
--- mark_lost: workers that have not beaten since those times; their connections are ended
+-- mark_lost: workers without a heartbeat since those times; their connections are ended
 select worker_id, kind, action_name, host, beat_at, terminated
 from switchyard.mark_lost(%(workers)s::uuid[], %(beats)s::timestamptz[]);

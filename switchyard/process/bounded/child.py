@@ -121,7 +121,7 @@ def _evaluated(body: bytes, longest: int) -> tuple[int, bytes]:
 
 
 def receive(connection: socket.socket, length: int, deadline: float | None = None) -> bytes:
-    """Exactly so many bytes, or EOFError where the other end closed."""
+    """Exactly this many bytes, or EOFError where the other end closed."""
     received = bytearray(length)
     view, at = memoryview(received), 0
     while at < length:

@@ -70,7 +70,7 @@ def test_many_at_once_or_none(switchyard: Switchyard) -> None:
     assert switchyard.database.execute("select count(*) from switchyard.action") == [(500,)]
 
 
-def test_many_by_filter_are_counted_shown_and_asked_for(switchyard: Switchyard) -> None:
+def test_many_by_filter_are_counted_shown_and_confirmed(switchyard: Switchyard) -> None:
     uuids = [switchyard.run("submit", name).stdout.strip() for name in ("noop", "noop", "other")]
     for uuid in uuids:
         fail(switchyard, uuid)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def on_terminal(*arguments: str, cwd: Path, columns: int = 60) -> tuple[int, str]:
-    """Exit code and screen of `switchyard …` run on a terminal of so many columns."""
+    """Exit code and screen of `switchyard …` run on a terminal of this many columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SWITCHYARD_")}

@@ -211,7 +211,7 @@ class Scene:
                 wire.about = self._uuid.bytes
 
     def _ring(self, wire: Tripwire) -> None:
-        """Submit to a conductor that rests. One that it was about to look for itself is delivered: once more."""
+        """Submit to a conductor that rests. One that it was about to look for itself is delivered: again."""
         while not self._struck.is_set():
             until(lambda: self._database.execute(RESTING), 60)
             self._submit(wire)

@@ -23,7 +23,7 @@ def webhook(counts: Counting, **settings: Any) -> dict[str, Any]:
 
 
 def rests(deployment: Deployment, member: Program) -> None:
-    """Wait until it has looked once more for something to claim, or tried the bell after a look, and rests."""
+    """Wait until it has looked again for something to claim, or tried the bell after a look, and rests."""
     [[now]] = deployment.database.execute("select clock_timestamp()")
     looked = (
         "select true from pg_stat_activity a join switchyard.worker w on w.backend_pid = a.pid"

@@ -51,7 +51,7 @@ def operators(kubernetes: Cluster) -> Cluster:
     return kubernetes
 
 
-def test_lint_has_nothing_to_say() -> None:
+def test_lint_finds_nothing() -> None:
     done = helm("lint", "--strict", FOLDER, *ALL)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -56,7 +56,7 @@ FLOWS: dict[str, Any] = {
     "good": flow(single({"suspend": {"duration": "0"}})),
     "nested": flow(NESTED),
     "approval": flow(
-        APPROVAL, {**DONE, "name": "told", "parameters": {"answer": {"path": "$.output.answer"}}}
+        APPROVAL, {**DONE, "name": "reported", "parameters": {"answer": {"path": "$.output.answer"}}}
     ),
     "waker": flow(single({"suspend": {"duration": "0"}}), WAKE),
     "terminated": flow(single({"suspend": {}})),

@@ -40,7 +40,7 @@ def test_every_kind_of_end(yards: Yards, node: Node) -> None:
     assert "vanished" in str(threads[uuids["deleted"]][1])
     assert threads[uuids["deleted"]][2], "somebody has to look"
     callbacks = yard.ledger.callbacks()
-    assert callbacks[uuids["approval"], "told"] == ("SUCCESSFUL", {"answer": "yes"})
+    assert callbacks[uuids["approval"], "reported"] == ("SUCCESSFUL", {"answer": "yes"})
     for name, uuid in uuids.items():
         assert callbacks[uuid, "done"] == ("SUCCESSFUL", {"status": statuses[name]})
         if name != "deleted":

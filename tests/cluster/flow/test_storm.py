@@ -46,7 +46,7 @@ def submitted(yard: Yard, chance: random.Random) -> dict[UUID, str]:
 
 
 class Meddler:
-    """Terminates and deletes what it was told to, once it runs."""
+    """Terminates and deletes what it was reported to, once it runs."""
 
     def __init__(self, yard: Yard, uuids: dict[UUID, str]) -> None:
         self._yard = yard
@@ -125,7 +125,7 @@ def judge(yard: Yard, uuids: dict[UUID, str]) -> None:
     assert all("vanished" in str(threads[u][1]) for u, kind in uuids.items() if kind == "deleted")
     assert all(threads[u][2] for u, kind in uuids.items() if kind in ("nested", "deleted"))
     callbacks = yard.ledger.callbacks()
-    assert Counter(name for _, name in callbacks) == {"done": len(uuids), "told": 40, "wake": 40}
+    assert Counter(name for _, name in callbacks) == {"done": len(uuids), "reported": 40, "wake": 40}
     assert failed_callbacks(yard) == []
     for uuid, kind in uuids.items():
         assert callbacks[uuid, "done"][1] == {"status": EXPECTED[kind]}

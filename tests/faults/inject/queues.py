@@ -14,7 +14,7 @@ WAIT = 1  # seconds: where the queue is empty, something may be just coming
 
 
 def duplicate(yard: Yard, fault: Fault) -> Heal:
-    """A message that is on the queue, or one that was there some time ago, comes once more."""
+    """A message that is on the queue, or one that was there some time ago, is delivered again."""
     jobs = _jobs(yard)
     known = yard.remembered[fault.target]
     known += _seen(jobs, fault.target, hidden=0)

@@ -105,7 +105,7 @@ async def test_an_end_that_somebody_else_wrote_gets_its_callbacks_by_the_sweep(
     assert len(world.children(uuid)) == len(expected)
 
 
-async def test_newuser_6_the_callbacks_of_an_end_are_made_once_more_when_asked(world: World) -> None:
+async def test_newuser_6_the_callbacks_of_an_end_are_made_again_on_request(world: World) -> None:
     uuid = world.submit()
     world.event(uuid, "SUCCESSFUL", 1, 1)
     await world.due.run_once()

@@ -101,7 +101,7 @@ async def test_a_leader_that_hangs_is_replaced_although_no_conductor_runs(
         await each.close()
 
 
-async def test_a_stream_ends_with_the_leadership_and_begins_anew_with_it(
+async def test_a_stream_ends_and_starts_with_the_leadership(
     database: Database, pair: tuple[Leader, Leader]
 ) -> None:
     """Whatever was reported meanwhile was dropped, and has to be reported again."""

@@ -75,7 +75,7 @@ async def test_what_turns_up_within_the_grace_is_not_missed(world: World) -> Non
     clock.now += 9
     await loop.run_once()
     await world.completer.run_once()
-    assert world.thread(uuid)["status"] == "QUEUED", "the grace began anew"
+    assert world.thread(uuid)["status"] == "QUEUED", "the grace began again"
 
 
 async def test_a_fresh_look_under_the_lock_decides(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,7 @@ class Workers:
 
 @pytest.fixture
 def notify() -> str | None:
-    """The action that is told of the ends of front ends' own jobs."""
+    """The action that is notified of the ends of front ends' own jobs."""
     return None
 
 

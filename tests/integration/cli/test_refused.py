@@ -88,7 +88,7 @@ def test_a_number_that_no_inbox_shows(switchyard: Command) -> None:
     assert "name actions, or choose" in switchyard("dismiss", *WHY, code=65).err
 
 
-def test_what_would_be_lost_is_asked_for(switchyard: Command) -> None:
+def test_what_would_be_lost_is_confirmed_first(switchyard: Command) -> None:
     """No answer is no."""
     for words in (("migrate", "--down", "base"), ("partitions", "--drop-older-than", "90d")):
         assert "Aborted" in switchyard(*words, code=1).err

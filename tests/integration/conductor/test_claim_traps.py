@@ -43,7 +43,7 @@ async def test_locks_held_are_rows_returned_at_every_step(yard: Yard, session: S
     assert yard.ledger.locks() == 0
 
 
-async def test_claiming_twice_without_outcomes_never_hands_out_what_is_held(yard: Yard) -> None:
+async def test_claiming_twice_without_outcomes_never_returns_what_is_held(yard: Yard) -> None:
     uuids = yard.submit(30)
     handler = Script()
     handler.gate.clear()

@@ -41,7 +41,7 @@ async def test_a_terminated_backend_stops_its_dispatches_and_the_action_is_claim
     await eventually(lambda: handler.flying == 5)
     yard.end_backends()
     await eventually(lambda: handler.cancelled == 5)
-    await eventually(lambda: handler.flying == 5)  # claimed anew, on a new session
+    await eventually(lambda: handler.flying == 5)  # claimed again, on a new session
     assert all(yard.events(uuid) == [] for uuid in uuids)
     handler.gate.set()
     await eventually(lambda: ended_once(yard, uuids))

@@ -305,7 +305,7 @@ async def test_hole_20_an_outcome_whose_action_was_dropped_gives_its_lock_back(y
     await eventually(lambda: yard.ledger.locks() == 0)
 
 
-async def test_security_m4_a_stranger_who_holds_the_locks_of_actions_delays_only_those(yard: Yard) -> None:
+async def test_security_m4_a_user_who_holds_the_locks_of_actions_delays_only_those(yard: Yard) -> None:
     """The keys are derived from the ids (ADR 0122)."""
     held, others = yard.submit(30), yard.submit(30)
     with yard.database.connect() as stranger:

@@ -72,7 +72,7 @@ class Yard:
         self._running: list[tuple[Worker, asyncio.Task[None]]] = []
 
     def submit(self, count: int = 1, name: str = NAME) -> list[UUID]:
-        """So many actions of that name, oldest first."""
+        """This many actions of that name, oldest first."""
         return self.ledger.insert(name, count)
 
     def served(self, handler: Handler | None = None, *, name: str = NAME, **action: Any) -> ServedName:

@@ -24,7 +24,7 @@ from tests.integration.embedded.program import user_of
 from tests.waiting import until
 
 
-def test_it_suits_a_queue_and_keeps_what_it_is_given(folder: Path) -> None:
+def test_it_suits_a_queue_and_changes_nothing(folder: Path) -> None:
     with EmbeddedPostgres(folder) as postgres, psycopg.connect(postgres.url) as connection:
         rows = connection.execute("select name, setting from pg_settings").fetchall()
     found: dict[str, str] = dict(rows)
@@ -74,7 +74,9 @@ def test_odd_and_long_paths(
         assert (place / name / "run").exists() == beside
 
 
-def test_a_stranger_was_there_first(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socket_folder_that_others_may_write_is_refused(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(place))
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     us = Account(os.geteuid(), os.getegid(), switch=False)
@@ -238,7 +240,7 @@ def test_a_folder_that_cannot_be_opened_to_the_server_is_named(
         account.let_through(Account(65534, 65534, switch=True), place)
 
 
-def test_the_last_words_of_a_server_that_ended(folder: Path) -> None:
+def test_the_last_log_lines_of_a_server_that_ended(folder: Path) -> None:
     with EmbeddedPostgres(folder) as postgres:
         postgres.start()
         psutil.Process(postgres.pid).kill()

@@ -20,7 +20,7 @@ def announce(connection: Connection, name: str = "hook", **limits: Any) -> None:
 
 
 def fill(connection: Connection, count: int, lane: str | None, name: str = "hook", **more: Any) -> None:
-    """Submit so many in one lane."""
+    """Submit this many in one lane."""
     connection.execute(
         "insert into switchyard.action (action_name, lane, priority) select %s, %s, %s from generate_series(1, %s)",
         [name, lane, more.get("priority", 100), count],

@@ -57,7 +57,7 @@ def empty(connection: Connection, many: int) -> None:
 
 
 def blocks_beside(ledger: Ledger, lanes: Callable[[Connection, int], None], many: int) -> int:
-    """What the claim of one action in a new lane reads beside so many of those."""
+    """What the claim of one action in a new lane reads beside this many of those."""
     announce(ledger.connection, lane_in_flight=1)
     with ledger.database.connect() as other, ledger.database.connect() as worker:
         lanes(other, many)

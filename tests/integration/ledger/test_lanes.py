@@ -257,7 +257,7 @@ def test_executions_at_the_backend_count_until_they_end(ledger: Ledger, workers:
     assert Worker(workers[1].connection, "argo").claim() == [""]
 
 
-def test_a_dispatch_that_hands_nothing_over_frees_its_place_at_the_backend_at_once(
+def test_a_dispatch_without_a_handover_frees_its_place_at_the_backend_at_once(
     ledger: Ledger, workers: list[Worker]
 ) -> None:
     worker = workers[0]

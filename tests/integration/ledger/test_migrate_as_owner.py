@@ -29,7 +29,7 @@ def owned(server: Server, database: str, owner: str) -> str:
     return psycopg.conninfo.make_conninfo(server.url(database), user=owner)
 
 
-def test_hole_34_a_plain_owner_learns_that_createrole_is_missing(own_postgres: Server) -> None:
+def test_hole_34_a_missing_createrole_is_reported_to_a_plain_owner(own_postgres: Server) -> None:
     url = owned(own_postgres, "one", "plain")
     with pytest.raises(psycopg.errors.InsufficientPrivilege) as raised:
         migrate.upgrade(url)

@@ -62,7 +62,7 @@ def test_a_claim_reads_at_most_twice_the_blocks_after_ten_thousand_ends(ledger: 
     with old_snapshot(ledger):
         for _ in range(20):
             drain(worker, 500)
-        # Autovacuum may analyze the yard just then; the next claim plans anew, and reads catalogs once.
+        # Autovacuum may analyze the yard just then; the next claim plans again, and reads catalogs once.
         assert sorted(blocks(worker) for _ in range(3))[1] <= 2 * without
 
 

@@ -245,7 +245,7 @@ def check(world: World) -> None:
     for _ in range(2):
         told = world.whys()
         claimable = world.claimed(100)
-        first = cache(world.claimed)  # the first so many of the line
+        first = cache(world.claimed)  # the first of the line, this many
         for uuid, detail in told.items():
             kind = detail["kind"]
             assert (uuid in claimable) == (kind in IN_LINE | {"unserved"}), detail

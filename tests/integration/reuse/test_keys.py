@@ -131,7 +131,7 @@ def test_a_lane_that_is_found_in_the_parameters_counts(database: Database) -> No
         assert computing(database, *asked) == asked[:2]
 
 
-def test_another_version_is_computed_anew(database: Database) -> None:
+def test_another_version_is_computed_again(database: Database) -> None:
     with database.connect() as connection:
         announce(connection)
         first = ask(connection)

@@ -228,7 +228,7 @@ class Storm:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("forgets", [False, True])
-def test_each_key_is_computed_once_whoever_is_killed(database: Database, forgets: bool) -> None:
+def test_each_key_is_computed_once_whichever_process_is_killed(database: Database, forgets: bool) -> None:
     """16 callers on 20 keys: every action ends, no result is of a failure, and nothing is computed twice unless it was forgotten."""
     with database.connect() as connection:
         announce(connection)

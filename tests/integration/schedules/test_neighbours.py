@@ -100,7 +100,7 @@ async def test_a_schedule_that_cannot_fire_is_tried_less_and_less_often(
     assert len(ticks(database)) == 1, "a definition that was changed is tried at once"
 
 
-async def test_a_trigger_that_takes_for_ever_delays_its_own_schedule_and_nobodys_heartbeat(
+async def test_a_trigger_that_never_returns_delays_its_own_schedule_and_no_heartbeat(
     database: Database, passes: Passes
 ) -> None:
     database.execute(

@@ -62,7 +62,7 @@ def test_a_conductor_with_an_older_definition_is_refused(database: Database) -> 
 
 
 def test_a_revision_that_names_a_past_tick_does_not_fire_it_again(database: Database) -> None:
-    """Idempotency keys are per action name: with them alone, another name would fire the tick once more."""
+    """Idempotency keys are per action name: with them alone, another name would fire the tick again."""
     apply(database)
     at = due(database)
     tick(database, at, next_at=at + HOUR)

@@ -43,7 +43,7 @@ def test_as_many_are_open_as_there_is_room_for_and_the_end_comes_once(database: 
     assert verified(database)
 
 
-def test_a_page_counts_once_whoever_brings_it(database: Database) -> None:
+def test_a_page_counts_once_whichever_conductor_submits_it(database: Database) -> None:
     with database.connect() as connection:
         campaign = start(connection)
         assert feed(connection, campaign, items("ab"), last=False) == 2

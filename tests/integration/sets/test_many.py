@@ -48,7 +48,7 @@ def test_twenty_thousand_members_have_one_end(database: Database) -> None:
     assert took < 10  # it does not look at every member
 
 
-def test_why_and_the_inbox_speak_of_the_members(database: Database) -> None:
+def test_why_and_the_inbox_name_the_members(database: Database) -> None:
     with database.connect() as connection:
         graph = submit_graph(connection, {"nodes": nodes(a="", b="")})
         end(connection, graph["a"])

@@ -92,7 +92,7 @@ FORGOTTEN = [
 
 
 @pytest.mark.parametrize(("role", "method", "path", "body"), FORGOTTEN)
-async def test_the_database_refuses_what_a_route_forgets(
+async def test_the_database_refuses_what_a_route_does_not_check(
     connect: Connect,
     token: Token,
     jobs: Jobs,

@@ -114,7 +114,7 @@ async def test_a_retrigger_records_where_the_new_runs_begin(
     assert (await client.post(f"/jobs/{made[0]}/retrigger", json=wrong)).status_code == 422
 
 
-async def test_the_page_of_a_retrigger_asks_where_to_begin(client: httpx.AsyncClient, jobs: Jobs) -> None:
+async def test_the_page_of_a_retrigger_offers_where_to_begin(client: httpx.AsyncClient, jobs: Jobs) -> None:
     [job] = failed(jobs, 1)
     page = (await client.get(f"/jobs/{job}/retrigger", headers={"Accept": "text/html"})).text
     assert '<select id="resume_from" name="resume_from">' in page

@@ -69,7 +69,7 @@ async def test_what_is_not_valid_is_refused(client: httpx.AsyncClient, jobs: Job
     assert (await client.post("/results:forget", json=body)).status_code == 422
 
 
-async def test_the_page_asks_for_a_reason_and_its_form_forgets(
+async def test_the_page_requires_a_reason_and_its_form_forgets_the_results(
     client: httpx.AsyncClient, jobs: Jobs, results: list[str]
 ) -> None:
     page = await client.get("/results:forget?workflow=plain&f=html")

@@ -114,7 +114,7 @@ async def test_every_answer_has_the_security_headers(client: httpx.AsyncClient, 
         assert "server" not in headers
 
 
-async def test_markup_in_what_strangers_wrote_is_escaped_on_every_page(
+async def test_markup_in_submitted_values_is_escaped_on_every_page(
     client: httpx.AsyncClient, jobs: Jobs
 ) -> None:
     evil = "<script>alert(1)</script>"

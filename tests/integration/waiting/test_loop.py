@@ -25,7 +25,7 @@ ARMED = (
 
 @asynccontextmanager
 async def settling(database: Database, count: int = 1) -> AsyncIterator[None]:
-    """So many conductors settle."""
+    """This many conductors settle."""
     shared = [OwnSession(database.url) for _ in range(count)]
     loops = [Settle(own, OwnSession(database.url), ConductorMetrics().maintenance) for own in shared]
     runners = [Runner(loop) for loop in loops]
@@ -60,7 +60,7 @@ async def test_it_listens_only_while_something_waits(database: Database) -> None
         await eventually(lambda: database.execute(SESSIONS) == [(1,)])
 
 
-async def test_the_end_of_a_watched_action_is_heard(database: Database) -> None:
+async def test_the_end_of_a_watched_action_notifies(database: Database) -> None:
     """Without the bell each would take up to IDLE, and a quarter of a second on average."""
     waits = []
     async with settling(database):

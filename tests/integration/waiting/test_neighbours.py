@@ -49,7 +49,7 @@ def conductor(database: Database) -> Iterator[Connection]:
 
 
 def with_inputs(connection: Connection, child: UUID, count: int) -> list[UUID]:
-    """So many actions that wait for it and take an input from it."""
+    """This many actions that wait for it and take an input from it."""
     waiters = [submit(connection, [child]) for _ in range(count)]
     inputs = Jsonb({"a": {"from": str(child), "path": "$.output"}})
     connection.execute(

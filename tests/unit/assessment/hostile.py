@@ -69,7 +69,7 @@ def parquet(folder: Path, **changed: Any) -> Path:
 
 
 def spread(folder: Path, rows: int, name: str, value: Any) -> Path:
-    """One site so many times; the file has each value once."""
+    """One site this many times; the file has each value once."""
     path = write(folder / "sites.parquet", frame())
     good = pyarrow.parquet.read_table(path)
     index = pyarrow.array(np.zeros(rows, np.int32))

@@ -183,7 +183,7 @@ def test_half_of_a_character_is_none(tmp_path: Path) -> None:
     assert nutrient_sites(geojson(tmp_path / "sites.json", Name="a\ud800b")).name == ("a\ufffdb",)
 
 
-def test_a_sliver_whose_area_is_less_than_numbers_can_tell(tmp_path: Path) -> None:
+def test_a_sliver_below_the_precision_of_numbers(tmp_path: Path) -> None:
     far = (521320.9975106174, 437906.7448804534)
     ring = [(100051.18216247002, 100095.04636963259), far, (198331.7760365021, 178905.18927009508)]
     path = geojson(tmp_path / "sites.json", geometry={"type": "Polygon", "coordinates": [[*ring, ring[0]]]})
@@ -243,7 +243,7 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path) -> None:
     refused(zipped(tmp_path / "bomb.zip", {**good, "sites.shp": bomb}), "bomb")
 
 
-def test_a_zip_that_lies_about_its_size(tmp_path: Path) -> None:
+def test_a_zip_that_states_a_wrong_size(tmp_path: Path) -> None:
     good = members(tmp_path)
     path = zipped(tmp_path / "liar.zip", {**good, "sites.dbf": good["sites.dbf"] + bytes(40 * 2**20)})
     content = path.read_bytes().replace(
@@ -292,7 +292,7 @@ def test_encodings_that_do_not_fit(tmp_path: Path) -> None:
         assert remark in sites.remarks[0]
 
 
-def test_a_coordinate_system_that_nobody_knows(tmp_path: Path) -> None:
+def test_an_unknown_coordinate_system(tmp_path: Path) -> None:
     good = members(tmp_path)
     refused(
         zipped(tmp_path / "crs.zip", {**good, "sites.prj": b'PROJCS["Nowhere"]'}),

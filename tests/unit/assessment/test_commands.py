@@ -86,7 +86,7 @@ def test_words_that_are_missing(call: Call, words: list[str], code: int, message
     assert message in ended.err
 
 
-def test_a_build_says_what_it_made_and_what_to_know(call: Call, tmp_path: Path) -> None:
+def test_a_build_prints_what_it_made_and_its_warnings(call: Call, tmp_path: Path) -> None:
     write_geojson(
         tmp_path / "lpa.geojson",
         [(box(0, 0, 9, 9), {"NAME": "a"}), (shapely.Point(600_000, 300_000), {"NAME": "b"})],

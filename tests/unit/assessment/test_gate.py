@@ -46,7 +46,7 @@ def test_warnings_about_the_lookups(world: World) -> None:
     assert "'Mere' has no row in rates_lookup" in text
 
 
-def test_a_clean_world_has_nothing_to_say(world: World) -> None:
+def test_a_clean_world_has_no_findings(world: World) -> None:
     assert said(world) == []
 
 

@@ -38,7 +38,7 @@ Counted = Counter[tuple[str, str, str, str]]
 
 
 def rects(largest: int) -> st.SearchStrategy[Rect]:
-    """Up to so many steps wide and high."""
+    """Up to this many steps wide and high."""
     place, size = st.integers(0, 60), st.integers(1, largest)
     return st.tuples(place, place, size, size).map(lambda r: (r[0], r[1], r[0] + r[2], r[1] + r[3]))
 

@@ -92,7 +92,7 @@ def test_everything_delivered_with_its_hash(results: Results, tmp_path: Path) ->
     assert output["provenance"]["input_sha256"] == "ab" * 32
 
 
-def test_a_report_escapes_what_strangers_wrote(results: Results, batch: Sites, bundle: Bundle) -> None:
+def test_a_report_escapes_uploaded_texts(results: Results, batch: Sites, bundle: Bundle) -> None:
     html = page(results, batch, bundle, editions.load())
     assert EVIL not in html
     assert html.count("&lt;script&gt;") >= 2, "in the table and on the map"

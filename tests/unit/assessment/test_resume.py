@@ -56,7 +56,7 @@ def test_95_of_100_chunks_done_then_killed_then_5_computed(bundle: Bundle) -> No
     assert resumed.main.rows == compute(JOB, batch, bundle).main.rows
 
 
-def test_what_changes_the_result_is_computed_anew(bundle: Bundle) -> None:
+def test_a_change_of_what_determines_the_result_computes_it_again(bundle: Bundle) -> None:
     batch, kept = sites(*HUNDRED[:3]), Kept()
     compute(JOB, batch, bundle, chunks=kept)
     for changed in (replace(JOB, mode="compatible"), replace(JOB, edition=editions.load("A"))):
@@ -68,7 +68,7 @@ def test_what_changes_the_result_is_computed_anew(bundle: Bundle) -> None:
     assert len(kept.saved) == 1, "only the site that moved"
 
 
-def test_a_damaged_chunk_is_computed_anew(bundle: Bundle) -> None:
+def test_a_damaged_chunk_is_computed_again(bundle: Bundle) -> None:
     batch, kept = sites(*HUNDRED[:2]), Kept()
     first = compute(JOB, batch, bundle, chunks=kept)
     for name in kept.content:

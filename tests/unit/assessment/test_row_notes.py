@@ -99,6 +99,6 @@ def test_a_part_of_the_sites_keeps_its_notes() -> None:
 
 
 @pytest.mark.parametrize("mode", ["default", "compatible"])
-def test_both_modes_say_it(world: World, mode: Any) -> None:
+def test_both_modes_report_it(world: World, mode: Any) -> None:
     found = world.assess(box(0, 0, 100, 100), box(50, 0, 150, 100), mode=mode).main.rows
     assert all(any("overlaps site" in warning for warning in row["warnings"]) for row in found)

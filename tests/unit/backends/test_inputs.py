@@ -54,7 +54,7 @@ async def test_inputs_are_the_outputs_of_the_named_run(tmp_path: Path) -> None:
         ({"x": source("$.output", run=3)}, b"{}", Failed, "could not be stored"),
     ],
 )
-async def test_an_input_that_cannot_be_had_ends_the_node_with_the_reason(
+async def test_an_input_that_cannot_be_read_ends_the_node_with_the_reason(
     tmp_path: Path, inputs: dict[str, Any], output: bytes, kind: type[Invalid | Failed], error: str
 ) -> None:
     found = await prepared(tmp_path, inputs, {2: output})

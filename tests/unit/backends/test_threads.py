@@ -37,7 +37,7 @@ async def test_a_result_that_is_not_a_longer_awaited_harms_nothing() -> None:
     assert said == []
 
 
-async def test_hole_15_calls_that_hang_occupy_their_own_threads_and_not_one_more() -> None:
+async def test_hole_15_calls_that_hang_occupy_only_their_own_threads() -> None:
     """A call that was given up counts until it ends; asyncio's executor stays free all the while."""
     release = threading.Event()
     hanging = Threads(2)

@@ -135,7 +135,7 @@ def test_whatever_a_caller_writes_as_a_callback_is_planned_or_seen(written: Any)
     [(None, "019ca945-0a7b-73cc-b54f-f88c3d228402"), (7, "019ca945-0a7b-7933-9940-2dd0960a2f94")],
 )
 def test_the_uuid_of_a_callback_is_the_same_in_every_version(item: int | None, uuid: str) -> None:
-    """Another derivation would insert the callbacks of an end once more after an upgrade."""
+    """Another derivation would insert the callbacks of an end again after an upgrade."""
     assert str(callback_uuid(ended(run=2), "configured", "done", item)) == uuid
 
 
@@ -144,7 +144,7 @@ def test_a_name_that_utf_8_cannot_encode_has_a_uuid_too() -> None:
 
 
 def sized(count: int, size: int) -> list[Planned]:
-    """Callbacks of so many bytes each, as `_limited` counts them: 4 for the key and its syntax, 2 for the quotes."""
+    """Callbacks of this many bytes each, as `_limited` counts them: 4 for the key and its syntax, 2 for the quotes."""
     planned = planned_of(ended(), [callback(name=f"c{n}") for n in range(count)], None)
     return [replace(each, parameters={"": "x" * (size - 6)}) for each in planned]
 

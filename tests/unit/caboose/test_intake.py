@@ -46,7 +46,7 @@ async def test_new_ones_wake_the_loop_and_are_taken_in_order() -> None:
     assert box.next_in() is None
 
 
-async def test_a_source_that_ends_is_observed_anew() -> None:
+async def test_a_source_that_ends_is_observed_again() -> None:
     box, _ = intake()
 
     async def observations() -> AsyncIterator[Observation]:

@@ -61,14 +61,14 @@ def test_jitter_is_full() -> None:
 
 
 @given(policies, st.floats(-1e9, 1e18), st.integers())
-def test_an_asked_wait_is_never_cut_short_but_bounded(policy: Policy, asked: float, seed: int) -> None:
+def test_a_requested_wait_is_never_cut_short_but_bounded(policy: Policy, asked: float, seed: int) -> None:
     step = after(policy, 0, Retry("later", delay=asked), chance=random.Random(seed))
     assert isinstance(step, Again)
     assert step.seconds >= min(max(asked, 0), LONGEST_ASKED)
     assert step.seconds <= LONGEST_ASKED + policy.base
 
 
-def test_an_asked_wait_does_not_outlive_the_last_attempt() -> None:
+def test_a_requested_wait_does_not_outlive_the_last_attempt() -> None:
     assert after(Policy(attempts=3), 3, Retry("no", delay=5), chance=random.Random(1)) == Exhausted()
     assert is_last(Policy(attempts=3), 3)
     assert not is_last(Policy(attempts=3), 2)

@@ -201,7 +201,7 @@ def test_a_single_free_slot_that_was_filled_is_followed_at_once(bell: Bell) -> N
     assert bell.wait() == 0
 
 
-def test_a_look_that_wanted_nothing_says_nothing_about_more(bell: Bell) -> None:
+def test_a_look_that_wanted_nothing_does_not_report_more(bell: Bell) -> None:
     assert not bell.drained
     bell.looking()
     bell.looked(look(0, wanted=0))

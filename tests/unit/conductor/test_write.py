@@ -57,7 +57,7 @@ async def test_while_the_server_takes_no_writes_all_outcomes_stay() -> None:
         (OverflowError(), False, False, True),
     ],
 )
-def test_what_an_error_says_about_the_rows_of_a_group(
+def test_which_rows_of_a_group_an_error_blames(
     error: Exception, locked: bool, slow: bool, poison: bool
 ) -> None:
     assert (is_locked(error), is_slow(error), is_poison(error)) == (locked, slow, poison)

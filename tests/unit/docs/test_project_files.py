@@ -44,7 +44,7 @@ def test_the_hooks_of_a_commit_use_the_pinned_tools() -> None:
 
 
 @pytest.mark.parametrize("form", ["bug.yml", "idea.yml"])
-def test_an_issue_form_asks_for_something(form: str) -> None:
+def test_an_issue_form_has_questions(form: str) -> None:
     body = read(FOLDER / "ISSUE_TEMPLATE" / form)["body"]
     assert any(field.get("validations", {}).get("required") for field in body)
 

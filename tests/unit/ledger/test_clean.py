@@ -61,7 +61,7 @@ def test_mutation_23_lists_count_as_levels() -> None:
     assert written.count("[") == 199
 
 
-def test_nothing_to_say_is_null() -> None:
+def test_an_empty_detail_is_null() -> None:
     assert clean.detail({}) is None
 
 

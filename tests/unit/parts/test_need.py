@@ -12,7 +12,7 @@ def _missing() -> None:
 
 def test_a_person_sees_a_skip_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SWITCHYARD_TEST_REQUIRE", raising=False)
-    with pytest.raises(pytest.skip.Exception, match="etcd cannot be had here: no compiler"):
+    with pytest.raises(pytest.skip.Exception, match="etcd is not available here: no compiler"):
         obtain("etcd", _missing)
 
 

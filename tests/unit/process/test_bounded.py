@@ -287,7 +287,7 @@ pool.call(hostile.{function})
 
 
 @pytest.mark.parametrize("function", ["spin", "refuse"])
-def test_children_end_with_a_parent_that_is_killed_or_forgets_to_close(function: str) -> None:
+def test_children_end_with_a_parent_that_is_killed_or_does_not_close_them(function: str) -> None:
     command = [sys.executable, "-c", PARENT.format(function=function)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as parent:
         assert parent.stdout is not None

@@ -71,7 +71,7 @@ def says(process: subprocess.Popen[str], line: str) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_first_signal_asks_to_stop(number: signal.Signals) -> None:
+def test_the_first_signal_requests_a_stop(number: signal.Signals) -> None:
     with program(IN_LOOP, "finish") as process:
         process.send_signal(number)
         says(process, "stop")

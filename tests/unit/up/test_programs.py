@@ -37,7 +37,7 @@ def test_one_that_ends_by_itself_is_reported_with_the_end_of_its_log(tmp_path: P
     assert f"(all of it: {tmp_path}/odd.log)" in str(raised.value)
 
 
-def test_one_that_does_not_hear_is_killed(tmp_path: Path) -> None:
+def test_a_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     log = tmp_path / "deaf.log"
     programs = Programs(tmp_path, {})
     with log.open("wb") as words:
@@ -47,7 +47,7 @@ def test_one_that_does_not_hear_is_killed(tmp_path: Path) -> None:
     assert programs._running == {}
 
 
-def test_an_orphan_that_does_not_hear_is_killed(tmp_path: Path) -> None:
+def test_an_orphan_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     log = tmp_path / "deaf.log"
     linux.adopt_orphans()
     with log.open("wb") as words:

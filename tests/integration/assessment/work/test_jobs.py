@@ -64,7 +64,7 @@ def _ids_are_on_every_line(lines: list[dict[str, object]], good: str) -> None:
     assert any("ZeroDivisionError" in str(line.get("exception")) for line in lines)
 
 
-def test_unwanted_jobs_are_skipped_and_strangers_are_worked_on(station: Station) -> None:
+def test_unwanted_jobs_are_skipped_and_messages_without_an_action_are_answered(station: Station) -> None:
     cancelled, told, found = (station.send(do="crash") for _ in range(3))
     station.store.put(f"{station.home(cancelled)}/cancel", b"")
     station.store.put(f"{station.home(told)}/end.json", b"{}")

@@ -43,7 +43,9 @@ async def test_rebinding_between_the_check_and_the_connection_is_impossible(
     assert server.asked[0].headers["host"].startswith("hooks.example:")
 
 
-async def test_an_answer_that_changed_is_vetted_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_answer_that_changed_is_checked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("switchyard.backends.http.send.CACHE_SECONDS", 0)
     settings: dict[str, Any] = {"allow_networks": ["127.0.0.1/32"], "delivery": "at_most_once"}
     async with counting() as server, handler(tmp_path, **settings) as made:

@@ -109,13 +109,13 @@ async def test_output_is_cut_in_the_middle(run: Run) -> None:
 async def test_an_escaped_grandchild_does_not_outlive_the_execution(run: Run) -> None:
     code = (
         "import os,time\n"
-        "told, tell = os.pipe()\n"
+        "ready, write = os.pipe()\n"
         "if os.fork() == 0:\n"
         " os.setsid()\n"
         " if os.fork() == 0:\n"
-        "  print(os.getpid(), flush=True); os.write(tell, b'.'); time.sleep(60)\n"
+        "  print(os.getpid(), flush=True); os.write(write, b'.'); time.sleep(60)\n"
         " os._exit(0)\n"
-        "os.read(told, 1)"
+        "os.read(ready, 1)"
     )
     path = await run(code)
     state = ended(path)

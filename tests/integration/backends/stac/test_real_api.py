@@ -33,7 +33,7 @@ async def publishing(api: StacApi, folder: Path, **settings: Any) -> AsyncIterat
         await made.close()
 
 
-async def test_created_then_updated_by_whoever_comes_second(stac: StacApi, tmp_path: Path) -> None:
+async def test_an_item_is_created_first_and_updated_second(stac: StacApi, tmp_path: Path) -> None:
     collection = stac.collection()
     async with publishing(stac, tmp_path, collection=collection) as made:
         first = await made.dispatch(work({"item": FEATURE}))

@@ -65,7 +65,7 @@ async def test_an_execution_has_our_name_and_our_input(aws: AwsPart, tmp_path: P
     assert given["switchyard"]["output"].endswith(f"executions/{job.uuid}/r2")
 
 
-async def test_a_run_that_cannot_continue_says_so(aws: AwsPart, tmp_path: Path) -> None:
+async def test_a_run_that_cannot_continue_is_reported(aws: AwsPart, tmp_path: Path) -> None:
     arn = machine(aws, PASS)
     job = replace(work("flow", run=2), resumes=True)
     (outcome,) = await dispatched(surroundings(aws, tmp_path, arn), job)

@@ -33,10 +33,10 @@ def test_one_sqs_action_says_which_queues(tmp_path: Path) -> None:
 
 
 def test_an_action_that_says_less_leaves_the_defaults(tmp_path: Path) -> None:
-    made = settings_of(configured(tmp_path, "jobs: {type: sqs, status_queue: told}"), {})
+    made = settings_of(configured(tmp_path, "jobs: {type: sqs, status_queue: reported}"), {})
     default = Settings()
     assert (made.queue, made.region, made.endpoint) == (default.queue, default.region, None)
-    assert (made.status_queue, made.status_named) == ("told", True)
+    assert (made.status_queue, made.status_named) == ("reported", True)
 
 
 def test_without_an_sqs_action_the_defaults_stay(tmp_path: Path) -> None:
@@ -44,7 +44,9 @@ def test_without_an_sqs_action_the_defaults_stay(tmp_path: Path) -> None:
     assert made == Settings(store="file:///srv/store")
 
 
-SEVERAL = JOBS + ", more: {type: sqs, queue: other, status_queue: told}, rest: {type: sqs, status_queue: x}"
+SEVERAL = (
+    JOBS + ", more: {type: sqs, queue: other, status_queue: reported}, rest: {type: sqs, status_queue: x}"
+)
 
 
 def test_of_several_queues_none_is_guessed(tmp_path: Path) -> None:
@@ -57,7 +59,7 @@ def test_of_several_queues_none_is_guessed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("queue", "status"), [("other", "told"), ("nrf_impact_assessment_queue", "x"), ("q-jobs", "q-status")]
+    ("queue", "status"), [("other", "reported"), ("nrf_impact_assessment_queue", "x"), ("q-jobs", "q-status")]
 )
 def test_of_several_queues_the_environment_chooses(tmp_path: Path, queue: str, status: str) -> None:
     made = settings_of(configured(tmp_path, SEVERAL), {"SQS_QUEUE_NAME": queue})

@@ -148,7 +148,7 @@ def test_errors_of_a_job() -> None:
         assert isinstance(failed(error), Failed)
 
 
-def test_the_estimate_learns() -> None:
+def test_the_estimate_follows_what_was_measured() -> None:
     estimates = Estimates()
     assert estimates.of("nutrient", 10) == FIRST == 45.0
     for _ in range(9):
@@ -288,7 +288,7 @@ def test_b3_the_rate_of_a_worker_is_per_second() -> None:
     assert heard.sent[-1][0]["rate"] == pytest.approx(0.1, rel=0.1)
 
 
-def test_caboose_reads_what_the_worker_says(store: Store) -> None:
+def test_caboose_reads_the_messages_of_the_worker(store: Store) -> None:
     heard = Heard()
     reporter = Reporter(heard, "w-1", "assessment")  # type: ignore[arg-type]  # it only sends
     uuid = "019a0000-0000-7000-8000-000000000001"

@@ -81,7 +81,7 @@ def settled(made: Worker, outcome: Outcome, **job: Any) -> Job:
 # settling
 
 
-def test_what_nobody_wants_is_deleted_without_a_word(store: Store) -> None:
+def test_what_nobody_wants_is_deleted_silently(store: Store) -> None:
     queue, status = Post(), Post()
     made = worker(store, queue, status)
     settled(made, Skipped("cancelled"))
@@ -218,7 +218,7 @@ def test_without_a_status_queue_nothing_is_reported(store: Store) -> None:
     assert store.size("messages/m-1/end.json")
 
 
-def test_whoever_is_late_leaves_the_message_to_the_keeper(store: Store) -> None:
+def test_a_late_worker_leaves_the_message_to_its_keeper(store: Store) -> None:
     queue, status = Post(message()), Post()
 
     def overtaken(_job: Job, _context: Context) -> Outcome:
@@ -243,7 +243,7 @@ def test_a_cancel_ends_a_running_job_between_two_steps(store: Store) -> None:
         context._looked = now
         context.progress(0.1, "too soon to look again")
         now += 2.0
-        context.progress(0.2, "never told")
+        context.progress(0.2, "never reported")
         raise AssertionError
 
     queue, status = Post(message()), Post()
@@ -356,7 +356,7 @@ def test_a_status_queue_that_is_missing(store: Store, logged: list[str], named: 
     assert logged.count("no status messages are sent: set SQS_STATUS_QUEUE_NAME") == 1
 
 
-def test_a_fatal_error_ends_the_worker_with_its_code_and_a_word(store: Store, logged: list[str]) -> None:
+def test_a_fatal_error_ends_the_worker_with_its_code_and_a_message(store: Store, logged: list[str]) -> None:
     status = Post()
     made = worker(store, Post(receive=DENIED), status)
     assert made.run() is Exit.FAILURE

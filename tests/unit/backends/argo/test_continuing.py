@@ -80,7 +80,7 @@ def test_what_failed_inside_a_group_that_succeeded_does_not_run_again() -> None:
     assert found.keys() == {"w-r2", *(f"w-r2.{key}" for key in ("g0", "x", "r", "r0", "r1", "t", "z"))}
 
 
-def test_attempts_of_what_was_retried_in_vain_are_begun_anew() -> None:
+def test_a_node_whose_retries_were_exhausted_starts_again() -> None:
     retried = node("r", "Retry", "Failed", children=["r0", "r1"])
     attempts = [node("r0", "Steps", "Failed"), node("r1", "Steps", "Failed"), node("x", inside="r1")]
     assert names(ROOT, node("a"), retried, *attempts) == {"w-r2": "Running", "w-r2.a": "Succeeded"}

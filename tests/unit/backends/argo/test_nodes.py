@@ -56,6 +56,6 @@ def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
         unpack(base64.b64encode(bomb.compress(b" " * 10_000_000) + bomb.flush()).decode())
 
 
-def test_offloaded_nodes_say_so() -> None:
+def test_offloaded_nodes_are_reported() -> None:
     with pytest.raises(NodesError, match="offloaded"):
         nodes_of({"status": {"offloadNodeStatusVersion": "fnv:123"}})

@@ -104,7 +104,7 @@ def test_the_step_that_really_failed_is_found_deep_inside() -> None:
     assert seen.detail["message"] == "child 'dag' failed"
 
 
-def test_compressed_nodes_say_the_same() -> None:
+def test_compressed_nodes_are_read_alike() -> None:
     plain = observe(workflow("Failed", "child 'dag' failed", nested()))
     compressed = observe(workflow("Failed", "child 'dag' failed", compressedNodes=pack(nested())))
     assert plain is not None

@@ -37,7 +37,7 @@ def kubeconfig(folder: Path, host: str = "https://one.example") -> Path:
     return path
 
 
-async def test_in_a_pod_the_service_account_is_read_anew_each_time(tmp_path: Path) -> None:
+async def test_in_a_pod_the_service_account_is_read_each_time(tmp_path: Path) -> None:
     credentials = Credentials(service_account=account(tmp_path / "account"))
     first = await credentials.load(POD)
     assert first.host == "https://10.0.0.1:443"

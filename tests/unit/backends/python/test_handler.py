@@ -169,7 +169,7 @@ async def test_calls_run_in_processes_of_their_own_side_by_side(started: Started
         ("NOT_A_FUNCTION", "is not a function"),
     ],
 )
-async def test_a_function_that_cannot_be_had_is_reported_at_the_start(
+async def test_a_function_that_cannot_be_imported_is_reported_at_the_start(
     started: Started, function: str, reason: str
 ) -> None:
     with pytest.raises(ConfigError, match=reason):

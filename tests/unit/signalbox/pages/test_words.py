@@ -44,7 +44,7 @@ def test_what_people_write_in_place_of_a_word_is_escaped() -> None:
     assert "<b>" not in words.state("FAILED", "<b>")
 
 
-def test_a_moment_says_as_much_as_is_needed() -> None:
+def test_a_time_is_shown_as_exactly_as_needed() -> None:
     now = datetime.now(UTC)
     assert words.when(None) == "\N{EN DASH}"
     assert f">{now:%H:%M:%S}<" in words.when(now)

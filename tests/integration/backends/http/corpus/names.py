@@ -1,5 +1,5 @@
-"""Names whose answers are hostile. The look-up is the one part that is not real: no name server can be had
-here that answers for these names, so the system's resolver is replaced by a table."""
+"""Names whose answers are hostile. The look-up is the one part that is not real: no name server here
+answers for these names, so the system's resolver is replaced by a table."""
 
 from dataclasses import dataclass, field
 
