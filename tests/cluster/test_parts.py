@@ -35,7 +35,7 @@ def test_history_that_is_gone_is_410(kubernetes: Cluster, namespace: str) -> Non
     kubernetes.api.create(path, {**kind, "metadata": {"name": "w"}, "spec": SUSPEND})
     kubernetes.compact()
     kubernetes.restart()
-    answer = until(lambda: _unless_busy(kubernetes.api, path, version), 30)
+    answer = until(lambda: _unless_busy(kubernetes.api, path, version))
     assert [(event["type"], event["object"]["code"]) for event in answer] == [("ERROR", 410)]
 
 

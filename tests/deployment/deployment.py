@@ -79,7 +79,7 @@ class Deployment:
 
     def registered(self, count: int) -> None:
         """Wait until this many workers live."""
-        until(lambda: self.ledger.workers() == count, 60)
+        until(lambda: self.ledger.workers() == count)
 
     def close(self) -> None:
         for program in self.programs:

@@ -28,7 +28,7 @@ class Service(Process, ABC):
         if not address:
             return 0, ""
         try:
-            with urllib.request.urlopen(address + path, timeout=5) as answer:
+            with urllib.request.urlopen(address + path, timeout=10) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             with error:

@@ -153,7 +153,7 @@ class LedgerMachine(RuleBasedStateMachine):
             for connection, status in ((self.connection, first), (self.peer, second))
         ]
         for write in writes:
-            write.result(timeout=30)
+            write.result(timeout=60)
         thread = self.model[uuid]
         either = [deepcopy(thread), deepcopy(thread)]
         for possible, order in zip(either, [(first, second), (second, first)], strict=True):

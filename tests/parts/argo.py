@@ -51,7 +51,7 @@ class Argo:
         body = {"apiVersion": "argoproj.io/v1alpha1", "kind": "WorkflowTemplate", "metadata": {"name": name}}
         path = WORKFLOWS.format(namespace).replace("/workflows", "/workflowtemplates")
         self.cluster.api.create(path, {**body, "spec": spec})
-        until(lambda: self._knows(namespace, name), 60)
+        until(lambda: self._knows(namespace, name))
 
     def _knows(self, namespace: str, template: str) -> bool:
         probe = self.submit(namespace, {"workflowTemplateRef": {"name": template}, "suspend": True})
@@ -83,7 +83,7 @@ def define(cluster: Cluster, files: Iterable[Path]) -> None:
     """Create the CustomResourceDefinitions of these files, and wait until they are served."""
     for path in files:
         cluster.api.create(DEFINITIONS, yaml.safe_load(path.read_text()))
-    until(lambda: all(map(_established, cluster.api.get(DEFINITIONS)["items"])), 60)
+    until(lambda: all(map(_established, cluster.api.get(DEFINITIONS)["items"])))
 
 
 def _established(definition: Object) -> bool:

@@ -29,7 +29,7 @@ class ContainerPostgres:
         host = self._container.get_container_host_ip()
         self._address = f"postgresql://postgres@{host}:{self._container.get_exposed_port(5432)}"
         guardian.watch("container", self._container.get_wrapped_container().id)
-        until(self._ready, 60)
+        until(self._ready)
 
     def url(self, dbname: str = "postgres") -> str:
         return f"{self._address}/{dbname}"

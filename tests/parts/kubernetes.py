@@ -50,7 +50,7 @@ class Cluster:
 
     def start(self) -> None:
         self.server.start()
-        until(self._ready, 60, every=0.1)
+        until(self._ready, every=0.1)
 
     def restart(self) -> None:
         """Kill the API server and start it again, and with it the controllers that run.

@@ -4,7 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
@@ -31,6 +31,8 @@ COMMON = {
 }
 # Nothing outlives the session's shared server, so it need not survive a power cut.
 UNSAFE = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "4GB", "checkpoint_timeout": "1h"}
+
+_clusters: dict[tuple[Path, str | None], Path] = {}  # as initdb leaves them
 
 
 class Postgres(Protocol):
@@ -82,12 +84,10 @@ class Server:
             cwd=self.folder,
         )
         if primary:
-            self._run(
-                "pg_basebackup", "-D", self.data, "-R", "-X", "stream", "-c", "fast", "-d", primary.url()
-            )
+            stream = ("-R", "-X", "stream", "-c", "fast", "-d", primary.url())
+            self._run(self.binaries / "pg_basebackup", "-D", self.data, *stream)
         else:
-            self._run("initdb", "-D", self.data, "-U", "postgres", "-E", "UTF8", "--auth=trust", "--no-sync",
-                      "--no-instructions", "--locale=C.UTF-8")  # fmt: skip
+            self._begin(binaries)
 
     def url(self, dbname: str = "postgres") -> str:
         """A libpq URL over TCP; trust authentication, so no password."""
@@ -96,7 +96,7 @@ class Server:
     def start(self) -> None:
         """Start and wait until it accepts connections."""
         self.process.start()
-        until(self._ready, 60)
+        until(self._ready)
 
     def stop(self, seconds: float = 60) -> None:
         """A fast shutdown: clients are cut off, nothing is lost. Killed where it takes longer than that."""
@@ -132,6 +132,18 @@ class Server:
         self.stop()
         guardian.discard(self.folder)
 
+    def _begin(self, binaries: Path) -> None:
+        """An empty cluster: a copy of the one that initdb made for the first server of these tests."""
+        key = (binaries, self.user)
+        if key not in _clusters:
+            made = guardian.scratch("initdb", memory=True)
+            if self.user:
+                shutil.chown(made, self.user)
+            self._run(self.binaries / "initdb", "-D", made / "data", "-U", "postgres", "-E", "UTF8", "--auth=trust",
+                      "--no-sync", "--no-instructions", "--locale=C.UTF-8")  # fmt: skip
+            _clusters[key] = made / "data"
+        self._run("cp", "-a", _clusters[key], self.data)
+
     def _ready(self) -> bool:
         assert self.process.running(), f"postgres ended:\n{self.process.log.read_text()}"
         try:
@@ -140,12 +152,11 @@ class Server:
             return False
         return True
 
-    def _run(self, command: str, *words: str | Path) -> None:
-        argv: Sequence[str | Path] = [self.binaries / command, *words]
+    def _run(self, *argv: str | Path) -> None:
         done = subprocess.run(
             argv, user=self.user, cwd=self.folder, capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+        assert done.returncode == 0, f"{argv[0]}: {done.stdout}{done.stderr}"
 
 
 def binaries(kind: str) -> Path:

@@ -64,7 +64,7 @@ class Process:
         """A signal to it alone."""
         os.kill(self.pid, number)
 
-    def wait(self, seconds: float = 30) -> int:
+    def wait(self, seconds: float = 60) -> int:
         """Wait until it has ended; its exit code."""
         assert self._child is not None, f"{self.name} is not running"
         code = self._child.wait(seconds)

@@ -74,7 +74,7 @@ def test_a_killed_assessment_goes_on_where_it_was(station: Station, region: Path
     uuid = station.send(input={"key": "many.geojson"})
     checkpoint = tmp_path / "store" / station.home(uuid) / "checkpoint"
     first = station.spawn(*WORK, SWITCHYARD_BUNDLE=str(region / "bundle"))
-    until(lambda: len(list(checkpoint.glob("*.json"))) >= 3, 60, every=0.005)
+    until(lambda: len(list(checkpoint.glob("*.json"))) >= 3, every=0.005)
     first.kill()
     before = {file.name: file.stat().st_mtime_ns for file in checkpoint.glob("*.json")}
     assert station.store.size(f"{station.home(uuid)}/output.json") is None

@@ -45,7 +45,7 @@ def test_a_changed_configuration_is_read_on_sighup(stations: Stations) -> None:
 
     station = stations(FLOWS)
     station.caboose.start()
-    until(lambda: station.caboose.get("/readyz")[0] == 200, 30)
+    until(lambda: station.caboose.get("/readyz")[0] == 200)
     before = station.database.execute("select config_hash from switchyard.fleet")
     good = station.file.read_text()
     station.file.write_text("nonsense: true\n")
@@ -62,11 +62,11 @@ def test_a_changed_configuration_is_read_on_sighup(stations: Stations) -> None:
 def test_newuser_6_and_hole_8_a_changed_file_is_taken_over_without_a_signal(stations: Stations) -> None:
     station = stations(FLOWS)
     station.caboose.start()
-    until(lambda: station.caboose.get("/readyz")[0] == 200, 30)
+    until(lambda: station.caboose.get("/readyz")[0] == 200)
     address = station.caboose.health()
     station.file.write_text(station.file.read_text().replace("template: 'true'", "template: 'false'"))
-    until(lambda: len(station.database.execute("select distinct config_hash from switchyard.fleet")) == 2, 30)
-    until(lambda: station.caboose.get("/readyz")[0] == 200, 30)
+    until(lambda: len(station.database.execute("select distinct config_hash from switchyard.fleet")) == 2)
+    until(lambda: station.caboose.get("/readyz")[0] == 200)
     assert station.caboose.health() == address, "the health server stays where it is"
     assert station.caboose.stop() == 0
 
@@ -74,14 +74,14 @@ def test_newuser_6_and_hole_8_a_changed_file_is_taken_over_without_a_signal(stat
 def test_a_configuration_that_caboose_cannot_start_with_leaves_the_last_good_one(stations: Stations) -> None:
     station = stations(FLOWS)
     station.caboose.start()
-    until(lambda: station.caboose.get("/readyz")[0] == 200, 30)
+    until(lambda: station.caboose.get("/readyz")[0] == 200)
     good = station.file.read_text()
     station.file.write_text(good.replace("env:DATABASE_URL", "env:NOTHING_HERE"))
-    until(lambda: station.caboose.said("the configuration stays as it was"), 30)
-    until(lambda: "the file cannot be used" in station.caboose.get("/readyz")[1], 30)
+    until(lambda: station.caboose.said("the configuration stays as it was"))
+    until(lambda: "the file cannot be used" in station.caboose.get("/readyz")[1])
     assert station.caboose.get("/livez")[0] == 200
     station.file.write_text(good)
-    until(lambda: station.caboose.get("/readyz")[0] == 200, 30)
+    until(lambda: station.caboose.get("/readyz")[0] == 200)
     assert station.caboose.stop() == 0
 
 
@@ -99,6 +99,6 @@ def test_mission_b10_caboose_needs_no_file(stations: Stations, tmp_path: Path) -
         [BIN / "caboose", "run"], env=environ, cwd=empty, stderr=subprocess.DEVNULL
     ) as caboose:
         running = [("caboose", "running")]
-        until(lambda: station.database.execute("select kind, state from switchyard.fleet") == running, 60)
+        until(lambda: station.database.execute("select kind, state from switchyard.fleet") == running)
         caboose.terminate()
         assert caboose.wait(60) == 0

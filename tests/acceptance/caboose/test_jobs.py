@@ -103,7 +103,7 @@ def test_every_job_ends_once_whatever_is_killed(station: Station, workshop: Work
         if crew.killed.total() < KILLS:
             crew.strike()
     print(f"{len(expected)} jobs, kills {dict(crew.killed)}, {time.monotonic() - began:.0f} s")
-    until(lambda: workshop.empty() and workshop.heard_out(), 60, every=0.2)
+    until(lambda: workshop.empty() and workshop.heard_out(), every=0.2)
     judge(station, expected)
     crew.end()
     locks = "select count(*) from pg_locks where locktype = 'advisory'"
@@ -145,10 +145,10 @@ class Crew:
     def end(self) -> None:
         """In good order: nothing is left that would keep one of them."""
         for worker in self._workers:
-            until(partial(self._healthy, worker), 30)
+            until(partial(self._healthy, worker))
             worker.send(signal.SIGTERM)
             assert worker.wait(60) == 0
-        until(lambda: self._station.caboose.get("/readyz")[0] == 200, 30)
+        until(lambda: self._station.caboose.get("/readyz")[0] == 200)
         assert self._station.caboose.stop() == 0
         assert self._conductor.stop() == 0
 

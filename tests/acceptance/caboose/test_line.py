@@ -61,7 +61,7 @@ def test_the_line_under_kills_starts_nothing_twice_and_loses_nothing(
     finally:
         conductor.kill()
     _check(station, Counter(starts.read_text().split("\n")[:-1]), lost)
-    until(lambda: station.caboose.get("/readyz")[0] == 200, 30)
+    until(lambda: station.caboose.get("/readyz")[0] == 200)
     assert station.caboose.stop() == 0
 
 

@@ -30,10 +30,10 @@ FLOWS: dict[str, Any] = {
 def test_from_hand_over_to_callback_and_a_clean_stop(stations: Stations) -> None:
     station = stations(FLOWS)
     station.caboose.start()
-    until(lambda: station.caboose.get("/readyz")[0] == 200, 30)
+    until(lambda: station.caboose.get("/readyz")[0] == 200)
     good, bad = station.submit("work", n=7), station.submit("work", n=8, code=65)
     station.hand_over(good, bad)
-    until(lambda: station.ledger.statuses(good, bad) == ["SUCCESSFUL", "FAILED"], 30)
+    until(lambda: station.ledger.statuses(good, bad) == ["SUCCESSFUL", "FAILED"])
     until(lambda: station.executions() == [])
     assert _callbacks(station) == [(str(good), 7), (str(bad), 8)]
     assert station.caboose.get("/livez")[0] == 200
@@ -60,14 +60,14 @@ def test_killed_at_random_it_loses_nothing_and_doubles_nothing(stations: Station
         else:
             station.caboose.kill()
             station.caboose.start()
-    until(lambda: set(station.ledger.statuses(*uuids)) == {"SUCCESSFUL"}, 60)
+    until(lambda: set(station.ledger.statuses(*uuids)) == {"SUCCESSFUL"})
     until(lambda: station.executions() == [])
     assert sorted(n for _, n in _callbacks(station)) == list(range(40))
     (ends,) = station.database.execute(
         "select count(*) filter (where not ignored), count(*) from switchyard.event where status = 'SUCCESSFUL'"
     )
     assert ends == (40, 40), "no end was written twice, not even in vain"
-    until(lambda: station.caboose.get("/readyz")[0] == 200, 30)
+    until(lambda: station.caboose.get("/readyz")[0] == 200)
     assert station.caboose.stop() == 0
     until(
         lambda: (
@@ -81,9 +81,9 @@ def test_a_cancel_rings_and_the_process_is_stopped(stations: Stations) -> None:
     uuid = station.submit("sleep")
     station.hand_over(uuid)
     station.caboose.start()
-    until(lambda: station.ledger.statuses(uuid) == ["RUNNING"], 30)
+    until(lambda: station.ledger.statuses(uuid) == ["RUNNING"])
     station.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", uuid)
-    until(lambda: station.executions() == [], 30)
+    until(lambda: station.executions() == [])
     assert station.ledger.statuses(uuid) == ["CANCELED"]
     assert len(_callbacks(station)) == 1
     archive = station.store.get(f"executions/{uuid}/r1/workflow.json")
@@ -95,8 +95,8 @@ def test_a_workflow_that_stays_too_long_times_out_and_is_stopped(stations: Stati
     uuid = station.submit("short")
     station.hand_over(uuid)
     station.caboose.start()
-    until(lambda: station.ledger.statuses(uuid) == ["TIMED_OUT"], 30)
-    until(lambda: station.executions() == [], 30)
+    until(lambda: station.ledger.statuses(uuid) == ["TIMED_OUT"])
+    until(lambda: station.executions() == [])
 
 
 def test_two_cabooses_share_the_work(stations: Stations) -> None:
@@ -106,7 +106,7 @@ def test_two_cabooses_share_the_work(stations: Stations) -> None:
         share.start()
     uuids = [station.submit("work", n=n) for n in range(10)]
     station.hand_over(*uuids)
-    until(lambda: set(station.ledger.statuses(*uuids)) == {"SUCCESSFUL"}, 30)
+    until(lambda: set(station.ledger.statuses(*uuids)) == {"SUCCESSFUL"})
     until(lambda: station.executions() == [])
     assert len(_callbacks(station)) == 10
     assert [share.stop() for share in shares] == [0, 0]

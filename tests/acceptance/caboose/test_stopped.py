@@ -37,9 +37,9 @@ def test_one_that_is_stopped_in_mid_forget_keeps_no_lock_once_it_is_lost(
         with station.database.connect() as conductor:
             conductor.execute("select pg_advisory_lock(switchyard.uuid_lock(%s))", [uuid])
             station.caboose.start()
-            until(lambda: station.ledger.statuses(uuid) == ["SUCCESSFUL"], 30)
+            until(lambda: station.ledger.statuses(uuid) == ["SUCCESSFUL"])
             proxy.silence()
-        until(lambda: execute(LOCKED) == [(1,)], 30)  # it forgets, and its acknowledgement is not answered
+        until(lambda: execute(LOCKED) == [(1,)])  # it forgets, and its acknowledgement is not answered
         station.caboose.pause()
         assert execute(
             "select kind, terminated from (select array_agg(worker_id) as workers, array_agg(beat_at) as beats"
@@ -49,9 +49,9 @@ def test_one_that_is_stopped_in_mid_forget_keeps_no_lock_once_it_is_lost(
         until(lambda: execute(LOCKED) == [(0,)])
         station.caboose.resume()
         proxy.resume()
-        until(lambda: station.caboose.get("/readyz")[0] == 200, 60)
-        until(lambda: _left(elasticmq, status) == 0, 60)
-        until(lambda: sorted(execute("select state from switchyard.fleet")) == [("lost",), ("running",)], 30)
+        until(lambda: station.caboose.get("/readyz")[0] == 200)
+        until(lambda: _left(elasticmq, status) == 0)
+        until(lambda: sorted(execute("select state from switchyard.fleet")) == [("lost",), ("running",)])
         assert execute("select status::text from switchyard.event order by event_id") == [
             ("QUEUED",),
             ("SUCCESSFUL",),

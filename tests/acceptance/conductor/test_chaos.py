@@ -57,7 +57,7 @@ def rows(database: Database, statement: Any) -> list[tuple[Any, ...]]:
         except psycopg.OperationalError:
             return []
 
-    return until(tried, 60)[0]
+    return until(tried)[0]
 
 
 def replace_ended(deployment: Deployment, settings: dict[str, Any]) -> None:

@@ -43,11 +43,11 @@ def test_a_handler_that_cannot_start_holds_up_its_own_name_only(
     secret = tmp_path / "token"
     deployment.ledger.insert("drill", 2)
     member = deployment.add_conductor({"actions": {**NOOP["actions"], "hook": _hook(secret)}})
-    until(lambda: deployment.ledger.counts() == {"SUCCESSFUL": 2}, 60)
-    until(lambda: "not served: hook" in member.get("/readyz")[1], 30)
+    until(lambda: deployment.ledger.counts() == {"SUCCESSFUL": 2})
+    until(lambda: "not served: hook" in member.get("/readyz")[1])
     assert member.get("/readyz")[0] == 503
     secret.write_text("whsec_" + "A" * 32)
-    until(lambda: member.get("/readyz")[0] == 200, 60)
+    until(lambda: member.get("/readyz")[0] == 200)
     member.send(signal.SIGTERM)
     assert member.wait() == 0
 
@@ -60,10 +60,10 @@ def test_workflows_are_announced_and_withdrawn(deployment: Deployment) -> None:
     flows = {"sums": {"action": "drill"}, "other": {"action": "drill"}}
     routes = "select workflow, action_name from switchyard.route order by 1"
     deployment.add_conductor({**NOOP, "workflows": flows})
-    until(lambda: deployment.database.execute(routes) == [("other", "drill"), ("sums", "drill")], 60)
+    until(lambda: deployment.database.execute(routes) == [("other", "drill"), ("sums", "drill")])
     deployment.database.execute("select switchyard.submit(workflow => 'sums')")
     deployment.configure({**NOOP, "workflows": {"sums": flows["sums"]}})
-    until(lambda: deployment.database.execute(routes) == [("sums", "drill")], 60)
+    until(lambda: deployment.database.execute(routes) == [("sums", "drill")])
 
 
 AT_REGISTRATION = """
@@ -85,10 +85,10 @@ def test_lanes_and_workflows_are_announced_before_a_worker_registers(deployment:
     deployment.database.execute(AT_REGISTRATION)
     drill = {"type": "noop", "lane": "$.customer"}
     deployment.add_conductor({"actions": {"drill": drill}, "workflows": {"sums": {"action": "drill"}}})
-    until(lambda: deployment.database.execute(known) == [(2,)], 60)
+    until(lambda: deployment.database.execute(known) == [(2,)])
     limited = {"sums": {"action": "drill", "limits": {"running": 5}}}
     deployment.configure({"actions": {"drill": drill}, "workflows": limited})
-    until(lambda: deployment.database.execute(known) == [(2,), (3,)], 60)
+    until(lambda: deployment.database.execute(known) == [(2,), (3,)])
 
 
 def _hook(secret: Path) -> dict[str, Any]:

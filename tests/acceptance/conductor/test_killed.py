@@ -213,9 +213,9 @@ class Scene:
     def _ring(self, wire: Tripwire) -> None:
         """Submit to a conductor that rests. One that it was about to look for itself is delivered: again."""
         while not self._struck.is_set():
-            until(lambda: self._database.execute(RESTING), 60)
+            until(lambda: self._database.execute(RESTING))
             self._submit(wire)
-            until(lambda: self._struck.is_set() or self._seen()[0] == "SUCCESSFUL", 60)
+            until(lambda: self._struck.is_set() or self._seen()[0] == "SUCCESSFUL")
 
     def _seen(self) -> tuple[str, bool]:
         [(status, locked)] = self._database.execute(SEEN, self._uuid)

@@ -71,7 +71,7 @@ def test_no_limit_is_exceeded_and_no_slot_is_lost_whatever_dies(own_postgres: Se
             time.sleep(1)  # not a wait for anything: the pace of the blows
         replace_ended(deployment, settings)
         until(lambda: rows(database, "select count(*) from switchyard.yard") == [(0,)], 300)
-        until(lambda: rows(database, "select sum(in_flight) from switchyard.lane") == [(0,)], 30)
+        until(lambda: rows(database, "select sum(in_flight) from switchyard.lane") == [(0,)])
         assert rows(database, "select * from switchyard.verify()") == []
         for member in deployment.programs:
             if member.running():

@@ -40,8 +40,8 @@ def test_hole_24_a_delivery_under_way_when_the_server_crashes_is_not_repeated(
         deployment.add_conductor(webhook(counts, delivery="at_most_once"))
         deployment.registered(1)
         submit_durably(lazy)
-        until(lambda: counts.seen.total() == 1, 60)
+        until(lambda: counts.seen.total() == 1)
         lazy.crash()
         counts.gate.set()
-        until(lambda: deployment.ledger.counts() == {"FAILED": 1}, 60)
+        until(lambda: deployment.ledger.counts() == {"FAILED": 1})
     assert counts.seen.total() == 1

@@ -232,15 +232,15 @@ def test_odd_rows_stop_nobody(deployment: Deployment, pages: httpx.Client) -> No
                     connection.execute(statement, values)
         bystanders = [*deployment.ledger.insert("drill", 2), *deployment.ledger.insert("laned", 1)]
         bystanders.append(deployment.ledger.submit("run", workflow="work"))
-        until(lambda: deployment.ledger.statuses(*bystanders) == ["SUCCESSFUL"] * 4, 60)
+        until(lambda: deployment.ledger.statuses(*bystanders) == ["SUCCESSFUL"] * 4)
         assert all(program.running() for program in deployment.programs)
         assert {path: pages.get(path).status_code for path in PAGES} == dict.fromkeys(PAGES, 200)
 
     odd()
     accepted = dict(deployment.database.execute(ACCEPTED))
     assert all(accepted.values()), f"most is odd without being refused: {accepted}"
-    until(lambda: deployment.database.execute(STUCK) == [], 60)
-    until(lambda: deployment.database.execute(INBOX) == [(0,)], 60)
+    until(lambda: deployment.database.execute(STUCK) == [])
+    until(lambda: deployment.database.execute(INBOX) == [(0,)])
     assert deployment.database.execute(
         "select count(*) from switchyard.worker where lost_at is not null"
     ) == [(0,)]

@@ -83,7 +83,7 @@ def test_no_log_event_archive_metric_or_command_shows_one(deployment: Deployment
         member = deployment.add_conductor(config(echo.port))
         deployment.registered(2)
         uuids = [*deployment.ledger.insert("webhook"), *deployment.ledger.insert("nowhere")]
-        until(lambda: deployment.ledger.open() == 0, 30)
+        until(lambda: deployment.ledger.open() == 0)
         member.health()
         metrics = member.get("/metrics")[1]
         shown = [

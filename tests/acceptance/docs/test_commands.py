@@ -74,7 +74,7 @@ def test_the_tutorial(place: Sandbox) -> None:
 
     # One job by itself, one of the schedule, two that are waited for, five of the campaign.
     expected = Counter({"world": 1, "Postgres": 1, "both": 1, "FAILED": 1, "SUCCESSFUL": 9})
-    until(lambda: delivered() == expected, 30)
+    until(lambda: delivered() == expected)
 
 
 def test_administration(place: Sandbox) -> None:
@@ -122,7 +122,7 @@ def test_a_backend_of_ones_own(place: Sandbox) -> None:
             "select action_name, status::text, run, attempt from switchyard.thread order by 1"
         ).fetchall()
     assert rows == [("parcel", "SUCCESSFUL", 1, 1), ("telegram", "SUCCESSFUL", 1, 1)]
-    until(lambda: not list((place.folder / "depot").iterdir()), 30)  # forgotten once the end was recorded
+    until(lambda: not list((place.folder / "depot").iterdir()))  # forgotten once the end was recorded
 
 
 def test_the_contract_of_a_program(place: Sandbox) -> None:
@@ -181,7 +181,7 @@ def test_actions_that_wait(place: Sandbox) -> None:
                 "select status::text, count(*) from switchyard.thread group by 1"
             ).fetchall()
 
-    until(lambda: statuses() == [("SUCCESSFUL", 16)], 60)
+    until(lambda: statuses() == [("SUCCESSFUL", 16)])
     with psycopg.connect(place.url) as connection:
         done = connection.execute(
             "select parameters from switchyard.action where callback = 'done'"

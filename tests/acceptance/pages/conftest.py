@@ -49,7 +49,7 @@ def serve(deployment: Deployment, role: str) -> Site:
         assert program.running(), program.log.read_text()[-2000:]
         return ready(site.origin)
 
-    until(answers, 60)
+    until(answers)
     return site
 
 

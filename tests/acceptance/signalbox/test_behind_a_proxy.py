@@ -30,7 +30,7 @@ def test_both_answer_under_the_base_path_and_one_may_end(database: Database, tmp
             programs.append(deployment.program("signalbox"))
             programs[-1].start()
         for port in ports:
-            until(lambda port=port: ready(f"http://127.0.0.1:{port}/yard"), 60)  # type: ignore[misc]
+            until(lambda port=port: ready(f"http://127.0.0.1:{port}/yard"))  # type: ignore[misc]
         with (
             closing(Balancer(ports, "ann", "ops")) as balancer,
             httpx.Client(base_url=balancer.url) as client,

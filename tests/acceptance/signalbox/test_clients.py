@@ -48,7 +48,7 @@ class Served(Deployment):
         self.headers = {"Authorization": f"Bearer {self.token}"}
         self.signalbox = self.program("signalbox")
         self.signalbox.start()
-        until(lambda: ready(self.url), 60)
+        until(lambda: ready(self.url))
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_our_client_follows_a_job_to_its_results(served: Served) -> None:
             client.wait(job, timeout=0.1)
         served.store.put(Places(UUID(str(job)), 1).output, b'{"n": 3}')
         served.ledger.event(job, "SUCCESSFUL", 1)
-        assert client.wait(job, timeout=20).status == "successful"
+        assert client.wait(job, timeout=60).status == "successful"
         assert client.results(job) == {"n": 3}
         assert client.events(job)[-1]["status"] == "SUCCESSFUL"
 

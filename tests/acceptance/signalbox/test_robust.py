@@ -24,7 +24,7 @@ __all__ = ["served"]
 
 def get(url: str, path: str, **headers: str) -> int:
     try:
-        return httpx.get(f"{url}{path}", headers=headers, timeout=20).status_code
+        return httpx.get(f"{url}{path}", headers=headers, timeout=60).status_code
     except httpx.TransportError:
         return 0
 
@@ -42,9 +42,9 @@ def test_a_restart_of_postgres_makes_requests_fail_for_a_while_only(
     program = deployment.program("signalbox")
     program.start()
     try:
-        until(lambda: get(url, "/jobs") == 200, 60)
+        until(lambda: get(url, "/jobs") == 200)
         own_postgres.stop()
-        until(lambda: not ready(url), 30)
+        until(lambda: not ready(url))
         assert get(url, "/jobs") == 503
         assert get(url, "/livez") == 200
         time.sleep(away)
@@ -56,7 +56,7 @@ def test_a_restart_of_postgres_makes_requests_fail_for_a_while_only(
 
 
 def test_a_stop_ends_open_streams_within_the_grace_period(served: Served) -> None:
-    with httpx.stream("GET", f"{served.url}/stream?path=/jobs", headers=served.headers, timeout=30) as stream:
+    with httpx.stream("GET", f"{served.url}/stream?path=/jobs", headers=served.headers, timeout=60) as stream:
         lines = stream.iter_lines()
         assert next(lines).startswith("retry:")
         began = time.monotonic()
@@ -71,7 +71,7 @@ def test_two_instances_answer_the_same_and_one_may_end(served: Served) -> None:
     second = served.program("signalbox")
     second.start()
     url = f"http://127.0.0.1:{other}"
-    until(lambda: ready(url), 60)
+    until(lambda: ready(url))
     headers = {**served.headers, "Idempotency-Key": "once"}
     jobs = {
         httpx.post(
@@ -98,7 +98,7 @@ RAW = [
     "request_", RAW, ids=["smuggling", "two lengths", "10,000 headers", "long header", "TLS", "version"]
 )
 def test_requests_that_are_not_http_affect_nobody_else(served: Served, request_: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as raw:
         try:
             raw.sendall(request_)
             answer = raw.recv(65536)
@@ -125,7 +125,7 @@ def test_the_object_store_away_affects_results_only(database: Database, tmp_path
     url = f"http://127.0.0.1:{port}"
     deployment.program("signalbox").start()
     try:
-        until(lambda: ready(url), 60)
+        until(lambda: ready(url))
         job = httpx.post(f"{url}/processes/plain/execution", json={}).json()["jobID"]
         deployment.ledger.event(UUID(job), "SUCCESSFUL", 1)
         answer = httpx.get(f"{url}/jobs/{job}/results", timeout=60)
@@ -148,10 +148,10 @@ def test_a_standby_still_answers_what_only_reads(own_postgres: Server, tmp_path:
     deployment.program("signalbox").start()
 
     def submit() -> httpx.Response:
-        return httpx.post(f"{url}/processes/plain/execution", json={}, timeout=20)
+        return httpx.post(f"{url}/processes/plain/execution", json={}, timeout=60)
 
     try:
-        until(lambda: get(url, "/jobs") == 200, 60)
+        until(lambda: get(url, "/jobs") == 200)
         job = submit().json()["jobID"]
         own_postgres.stop()
         signal.touch()
@@ -164,7 +164,7 @@ def test_a_standby_still_answers_what_only_reads(own_postgres: Server, tmp_path:
         signal.unlink()
         own_postgres.start()
         until(lambda: get(url, "/jobs") == 200, 90)
-        until(lambda: submit().status_code == 201, 30)
+        until(lambda: submit().status_code == 201)
     finally:
         deployment.close()
 

@@ -59,7 +59,7 @@ def test_from_nothing_to_delivered_callbacks_and_again(tmp_path: Path) -> None:
         True
     ]
     assert f"{len(delivered)} of {len(delivered)} delivered and signed" in said
-    until(lambda: left_running(folder) == [], 30)
+    until(lambda: left_running(folder) == [])
     # The second start finds the first one's work done, and asks for nothing new.
     second = start(folder, "--once")
     said_again, _ = second.communicate(timeout=300)
@@ -87,7 +87,7 @@ def test_a_stop_in_the_middle_of_the_start_leaves_nothing(tmp_path: Path, signal
     running.communicate(timeout=120)
     # A first signal is carried out; the second, and -9, are deaths.
     assert running.returncode == (0 if signals == (signal.SIGTERM,) else -signals[-1])
-    until(lambda: left_running(tmp_path) == [], 60)
+    until(lambda: left_running(tmp_path) == [])
 
 
 @pytest.mark.timeout(600)
@@ -99,7 +99,7 @@ def test_what_a_closed_terminal_cut_off_goes_on_at_the_next_start(tmp_path: Path
     cut_off.stdout.close()
     cut_off.send_signal(signal.SIGHUP)
     assert cut_off.wait(120) == 130
-    until(lambda: left_running(tmp_path) == [], 60)
+    until(lambda: left_running(tmp_path) == [])
     second = start(folder, "--once")
     said, _ = second.communicate(timeout=300)
     assert second.returncode == 0, said
@@ -135,6 +135,6 @@ def test_a_disk_that_fills_up_is_explained() -> None:
         said, _ = running.communicate(timeout=120)
         assert running.returncode == 78, said
         assert re.search("^switchyard: .*(disk is full|No space left on device)", said, re.MULTILINE), said
-        until(lambda: left_running(disk.folder) == [], 60)
+        until(lambda: left_running(disk.folder) == [])
     finally:
         disk.close()

@@ -51,7 +51,7 @@ def call(workflow: object, **parameters: Any) -> Any:
 async def waiting(argo: Argo, namespace: str) -> UUID:
     """A workflow of ours that waits at `approve`."""
     uuid = submit(argo.cluster, namespace, APPROVAL)
-    await eventually(lambda: "approve" in names(argo, namespace, uuid), 30)
+    await eventually(lambda: "approve" in names(argo, namespace, uuid))
     return uuid
 
 

@@ -193,7 +193,7 @@ async def test_two_shards_see_each_its_own(argo: Argo, namespace: str, tmp_path:
 async def test_a_missing_namespace_is_an_empty_one(argo: Argo, tmp_path: Path) -> None:
     quiet = source(argo.cluster.kubeconfig, "no-such-namespace", local_store(tmp_path))
     async with listening(quiet) as listener:
-        await eventually(lambda: quiet.present(uuid4(), 1) is False, 30)
+        await eventually(lambda: quiet.present(uuid4(), 1) is False)
         assert listener.heard == []
 
 

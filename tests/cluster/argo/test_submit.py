@@ -295,6 +295,6 @@ def until_gone(kubernetes: Cluster, namespace: str, name: str) -> list[str]:
         names = [w["metadata"]["name"] for w in there(kubernetes, namespace)]
         return None if name in names else names
 
-    found = until(left, 60, every=0.2)
+    found = until(left, every=0.2)
     assert found is not None
     return found

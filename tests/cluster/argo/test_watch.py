@@ -69,4 +69,4 @@ async def test_an_api_server_that_comes_back_is_watched_again(
     await asyncio.to_thread(kubernetes.restart)
     await listener.source.stop_execution(uuid, 1, "test")
     await listener.until(uuid, Status.CANCELED, 120)
-    await eventually(lambda: listener.source.present(uuid, 1), 30)
+    await eventually(lambda: listener.source.present(uuid, 1))

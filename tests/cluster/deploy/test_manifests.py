@@ -156,10 +156,10 @@ def run_all(yard: Yard) -> None:
     approval, cancelled = yard.submit("approval"), yard.submit("terminated")
     ends = {yard.submit("quick"): "SUCCESSFUL", approval: "SUCCESSFUL", cancelled: "CANCELED"}
     ends[yard.submit("waker", waiting=str(approval))] = "SUCCESSFUL"
-    until(lambda: yard.ledger.status(cancelled) == "RUNNING", 60, every=0.2)
+    until(lambda: yard.ledger.status(cancelled) == "RUNNING", every=0.2)
     yard.database.execute("select switchyard.cancel(%s, 'ann', 'no more')", cancelled)
-    until(lambda: {u: yard.ledger.status(u) for u in ends} == ends, 60, every=0.2)
-    until(lambda: yard.in_cluster() == [], 60, every=0.2)
+    until(lambda: {u: yard.ledger.status(u) for u in ends} == ends, every=0.2)
+    until(lambda: yard.in_cluster() == [], every=0.2)
 
 
 def test_the_ecs_task_definition_is_one(tmp_path: Path) -> None:

@@ -77,4 +77,4 @@ def test_an_assessment_is_computed_archived_called_back_and_deleted(
     assert "exit code 65" in str(threads[bad][1])
     runs = dict(yard.database.execute("select action_uuid, run from switchyard.thread where run > 0"))
     assert (runs[bad], runs[flaky]) == (1, 2), "never again after a fatal exit, again after a transient one"
-    until(lambda: yard.in_cluster() == [], 30, every=0.3)
+    until(lambda: yard.in_cluster() == [], every=0.3)

@@ -83,7 +83,7 @@ def test_a_failure_and_a_success_are_archived_in_the_bucket(yard: Yard, s3: AwsP
     s3.s3().put_object(Bucket=bucket, Key=f"logs/{bad}/main.log", Body=b"its last words\n")
     yard.cluster.api.create(workflows(yard.namespace), body)
     yard.caboose.start()
-    until(lambda: yard.ledger.status(bad) == "FAILED" and yard.in_cluster() == [], 60)
+    until(lambda: yard.ledger.status(bad) == "FAILED" and yard.in_cluster() == [])
     assert yard.ledger.threads() == {
         good: ("SUCCESSFUL", None, False),
         bad: ("FAILED", "inner: main: Error (exit code 65): no such site", True),

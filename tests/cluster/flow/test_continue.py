@@ -72,7 +72,7 @@ def test_fourteen_of_twenty_nodes_do_not_run_again_after_archive_and_deletion(
     until(lambda: _ended(yard, 1), 200, every=0.3)
     assert _ended(yard, 1) == "FAILED"
     assert _ran(tmp_path) == [*range(1, FAILS + 1)]
-    until(lambda: yard.in_cluster() == [], 30, every=0.3)
+    until(lambda: yard.in_cluster() == [], every=0.3)
 
     if compressed:
         _compress(yard, uuid)
@@ -97,7 +97,7 @@ def test_from_the_start_everything_runs_again(yards: Yards, node: Node, tmp_path
     uuid = yard.submit("twenty")
     until(lambda: _ended(yard, 1), 200, every=0.3)
     (tmp_path / "mended").touch()
-    until(lambda: yard.in_cluster() == [], 30, every=0.3)
+    until(lambda: yard.in_cluster() == [], every=0.3)
     yard.database.execute("select switchyard.retrigger(%s, 'ann', 'again', resume_from => 'start')", uuid)
     until(lambda: _ended(yard, 2), 200, every=0.3)
     assert _ended(yard, 2) == "SUCCESSFUL"

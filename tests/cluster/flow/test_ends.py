@@ -19,7 +19,7 @@ def test_every_kind_of_end(yards: Yards, node: Node) -> None:
     }
     uuids["waker"] = yard.submit("waker", waiting=str(uuids["approval"]))
     meddled = (uuids["terminated"], uuids["deleted"])
-    until(lambda: all(yard.ledger.status(uuid) == "RUNNING" for uuid in meddled), 60, every=0.2)
+    until(lambda: all(yard.ledger.status(uuid) == "RUNNING" for uuid in meddled), every=0.2)
     path = workflows(yard.namespace)
     yard.cluster.api.patch(f"{path}/{uuids['terminated']}", {"spec": {"shutdown": "Terminate"}})
     yard.cluster.api.delete(f"{path}/{uuids['deleted']}")
@@ -45,7 +45,7 @@ def test_every_kind_of_end(yards: Yards, node: Node) -> None:
         assert callbacks[uuid, "done"] == ("SUCCESSFUL", {"status": statuses[name]})
         if name != "deleted":
             assert yard.archived(uuid)["status"]["phase"] in ("Succeeded", "Failed")
-    until(lambda: yard.in_cluster() == [], 30, every=0.3)
+    until(lambda: yard.in_cluster() == [], every=0.3)
 
 
 def test_what_turns_up_too_late_is_stopped_and_forgotten(yards: Yards) -> None:
@@ -53,16 +53,16 @@ def test_what_turns_up_too_late_is_stopped_and_forgotten(yards: Yards) -> None:
     yard: Yard = yards(FLOWS)
     yard.start()
     done = yard.submit("good")
-    until(lambda: yard.ledger.status(done) == "SUCCESSFUL" and yard.in_cluster() == [], 60, every=0.2)
+    until(lambda: yard.ledger.status(done) == "SUCCESSFUL" and yard.in_cluster() == [], every=0.2)
     yard.database.execute("select switchyard.pause('argo', 'ann', 'test')")
     ended, again = yard.submit("good"), yard.submit("late")
     for uuid in (ended, again):
         yard.database.execute("select switchyard.cancel(%s, 'ann', 'test')", uuid)
-    until(lambda: yard.ledger.open() == 0, 60, every=0.2)
+    until(lambda: yard.ledger.open() == 0, every=0.2)
     yard.database.execute("select switchyard.retrigger(%s, 'ann', 'test')", again)
     for uuid in (done, ended, again):
         late(yard, uuid)
-    until(lambda: yard.in_cluster() == [], 60, every=0.2)
+    until(lambda: yard.in_cluster() == [], every=0.2)
     notes = yard.database.execute(
         "select distinct action_uuid from switchyard.event where status = 'INFO' and detail ->> 'note' like %s",
         "%asked to stop%",

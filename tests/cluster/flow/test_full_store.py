@@ -35,11 +35,11 @@ def test_nothing_is_deleted_that_is_not_archived(yard: Yard, disk: Disk) -> None
     uuid = yard.ended("good")
     yard.caboose.start()
     inbox = "select kind, error from switchyard.inbox"
-    ((kind, error),) = until(lambda: yard.database.execute(inbox), 60)
+    ((kind, error),) = until(lambda: yard.database.execute(inbox))
     assert (kind, "the disk is full" in error) == ("archive", True)
     assert [item["metadata"]["name"] for item in yard.in_cluster()] == [str(uuid)]
     assert yard.ledger.status(uuid) == "QUEUED"
     disk.free()
-    until(lambda: yard.ledger.status(uuid) == "SUCCESSFUL" and yard.in_cluster() == [], 60)
+    until(lambda: yard.ledger.status(uuid) == "SUCCESSFUL" and yard.in_cluster() == [])
     assert yard.archived(uuid)["metadata"]["name"] == str(uuid)
     assert yard.database.execute(inbox) == []

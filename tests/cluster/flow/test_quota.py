@@ -72,5 +72,5 @@ def test_all_finish_and_few_are_refused(yards: Yards, argo: Argo, namespace: str
         assert slowest < 0.5, "the breaker slowed it down"
         for _ in range(ROOM // 2):
             yard.submit("good")
-        until(lambda: yard.ledger.open() == 0, 60, every=0.2)
-        until(lambda: yard.metric(FACTOR) == 1.0, 10, every=0.2)
+        until(lambda: yard.ledger.open() == 0, every=0.2)
+        until(lambda: yard.metric(FACTOR) == 1.0, every=0.2)

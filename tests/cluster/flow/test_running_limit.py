@@ -60,7 +60,7 @@ def watched(yard: Yard, most: Most) -> Iterator[None]:
 def test_no_more_workflows_are_unfinished_than_the_limits_allow(yards: Yards) -> None:
     yard = yards({"limited": LIMITED}, lane="$.lane")
     yard.start()
-    until(lambda: yard.database.execute("select count(*) from switchyard.flow") == [(2,)], 60)
+    until(lambda: yard.database.execute("select count(*) from switchyard.flow") == [(2,)])
     yard.database.execute("select switchyard.pause('argo', 'the test', 'until it counts')")
     lanes = {
         str(yard.submit("limited", lane="ABC"[number % 3])): "ABC"[number % 3] for number in range(EXECUTIONS)
@@ -68,7 +68,7 @@ def test_no_more_workflows_are_unfinished_than_the_limits_allow(yards: Yards) ->
     most = Most(lanes)
     with watched(yard, most):
         yard.database.execute("select switchyard.resume('argo', 'the test', 'it counts')")
-        until(lambda: most.at_once == RUNNING, 60)
+        until(lambda: most.at_once == RUNNING)
         yard.conductor.kill()
         yard.add_conductor()
         until(lambda: yard.ledger.open() == 0, 180, every=0.2)

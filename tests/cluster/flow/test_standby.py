@@ -78,9 +78,9 @@ def pair(
         try:
             began = leader.now()
             leader.caboose.start()
-            until(leader.leads, 60)
+            until(leader.leads)
             standby.caboose.start()
-            until(lambda: standby.beats(began), 60)
+            until(lambda: standby.beats(began))
             yield leader, standby
         finally:
             for candidate in made:
@@ -105,14 +105,14 @@ def judge(yard: Yard, uuids: list[UUID]) -> None:
 def test_a_killed_leader_is_followed_within_15_seconds(pair: tuple[Candidate, Candidate]) -> None:
     leader, standby = pair
     before = [leader.yard.ended("good") for _ in range(5)]
-    until(lambda: finished(leader.yard, before), 60)
+    until(lambda: finished(leader.yard, before))
     assert standby.wrote() == []
     died = time.time()
     leader.caboose.kill()
     after = [standby.yard.ended("good") for _ in range(5)]
     until(standby.leads, 4 * PROMISED)
     assert time.time() - died < PROMISED
-    until(lambda: finished(standby.yard, after), 60)
+    until(lambda: finished(standby.yard, after))
     judge(standby.yard, before + after)
 
 
@@ -123,34 +123,34 @@ def test_a_stopped_leader_that_wakes_up_writes_nothing_and_deletes_nothing(
     # It has its hands full when it is stopped: archived, recorded, and its deletes on their way.
     leader.way.inject(Fault("DELETE", status=503, hang=600, times=1000))
     uuids = [leader.yard.ended("good") for _ in range(MANY)]
-    until(lambda: leader.way.waiting > 0, 60)
+    until(lambda: leader.way.waiting > 0)
     leader.caboose.pause()
     # It leads for as long as it has its session: the standby marks it lost, which ends that. No conductor runs.
     until(standby.leads, 4 * PROMISED)
-    until(lambda: finished(standby.yard, uuids), 60)
+    until(lambda: finished(standby.yard, uuids))
     leader.way.clear()  # its deletes are refused, and only that it does not lead keeps it from trying again
     resumed = leader.now()
     leader.caboose.resume()
-    until(lambda: leader.beats(resumed), 60)
+    until(lambda: leader.beats(resumed))
     assert leader.wrote() == []
     judge(leader.yard, uuids)
     standby.caboose.kill()
     more = [leader.yard.ended("good") for _ in range(3)]
     until(leader.leads, 4 * PROMISED)
-    until(lambda: finished(leader.yard, more), 60)
+    until(lambda: finished(leader.yard, more))
     judge(leader.yard, uuids + more)
 
 
 def test_stopped_anywhere_in_its_work_it_doubles_nothing(pair: tuple[Candidate, Candidate]) -> None:
     leader, standby = pair
     uuids = [leader.yard.ended("good") for _ in range(MANY)]
-    until(lambda: len(leader.yard.in_cluster()) < MANY, 60)
+    until(lambda: len(leader.yard.in_cluster()) < MANY)
     time.sleep(random.uniform(0, 0.2))  # not a wait for anything: the moment of the stop is the test
     leader.caboose.pause()
     until(standby.leads, 4 * PROMISED)
-    until(lambda: finished(standby.yard, uuids), 60)
+    until(lambda: finished(standby.yard, uuids))
     wrote, resumed = leader.wrote(), leader.now()
     leader.caboose.resume()
-    until(lambda: leader.beats(resumed), 60)
+    until(lambda: leader.beats(resumed))
     assert leader.wrote() == wrote
     judge(leader.yard, uuids)

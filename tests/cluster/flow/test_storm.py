@@ -136,4 +136,4 @@ def judge(yard: Yard, uuids: dict[UUID, str]) -> None:
         "status in ('SUCCESSFUL', 'FAILED', 'CANCELED', 'TIMED_OUT') group by 1 having count(*) > 1"
     )
     assert ends == []
-    until(lambda: yard.in_cluster() == [], 60, every=0.5)
+    until(lambda: yard.in_cluster() == [], every=0.5)

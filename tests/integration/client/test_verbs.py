@@ -180,7 +180,7 @@ async def test_the_asynchronous_client_has_the_same_verbs(database: Database) ->
         many = await yard.submit_many([Submission("hook", {"n": 1}, idempotency_key="k"), Submission("hook")])
         assert many[0] == action
         database.execute(END, action, "FAILED", "no")
-        assert (await yard.wait(action, timeout=10)).status is Status.FAILED
+        assert (await yard.wait(action, timeout=60)).status is Status.FAILED
         assert await yard.retrigger(action, reason="again", resume_from="start") == 2
         assert (await yard.events(action))[-1].detail["resume_from"] == "start"  # type: ignore[index]
         assert await yard.cancel(action, reason="enough")

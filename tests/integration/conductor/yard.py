@@ -116,7 +116,7 @@ class Yard:
 
     async def drain(self, *names: ServedName, **options: Any) -> None:
         """One pass over what is due."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await asyncio.gather(*(self.worker(served, once=True, **options).run() for served in names))
 
     async def stop(self) -> None:

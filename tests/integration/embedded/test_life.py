@@ -71,7 +71,7 @@ def test_a_user_that_is_killed_leaves_no_server_behind(folder: Path) -> None:
         pid = int(user.says()[1])
         everything = family(pid)
         user.kill()
-    until(lambda: not any(process.is_running() for process in everything), 30)
+    until(lambda: not any(process.is_running() for process in everything))
     assert not (folder / "data" / "postmaster.pid").exists(), "it was shut down, not killed"
 
 

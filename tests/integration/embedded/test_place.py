@@ -244,7 +244,7 @@ def test_the_last_log_lines_of_a_server_that_ended(folder: Path) -> None:
     with EmbeddedPostgres(folder) as postgres:
         postgres.start()
         psutil.Process(postgres.pid).kill()
-        until(lambda: not postgres.running(), 30)
+        until(lambda: not postgres.running())
         assert "ended" in str(postgres.ended())
         with pytest.raises(EmbeddedPostgresError, match="ended"), _with_its_error(postgres):
             raise DatabaseUnavailable("the connection is closed")

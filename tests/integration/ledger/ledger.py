@@ -128,4 +128,4 @@ def behind(
         waiting = pool.submit(second.execute, statement.encode(), values)
         waits_for_a_lock(database, second.info.backend_pid)
         first.commit()
-        waiting.result(timeout=30)
+        waiting.result(timeout=60)

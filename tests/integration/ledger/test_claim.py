@@ -241,5 +241,5 @@ def test_an_orphan_that_ended_before_its_lock_was_free_is_let_go(ledger: Ledger)
         waits_for_a_lock(ledger.database, finder.info.backend_pid)
         outcome(ledger.connection, [uuid])
         ledger.connection.execute("select pg_advisory_unlock(42)")
-        assert found.result(timeout=30) == []
+        assert found.result(timeout=60) == []
         assert locks_held(finder) == 0

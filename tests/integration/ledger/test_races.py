@@ -125,7 +125,7 @@ def test_a_key_whose_submit_rolls_back_is_free_for_the_one_that_waited(ledger: L
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(lambda: other.execute(submit).fetchall())
             one.rollback()
-            [(uuid,)] = waiting.result(timeout=30)
+            [(uuid,)] = waiting.result(timeout=60)
     assert ledger.state(uuid) == ("PENDING", 1, 0)
 
 

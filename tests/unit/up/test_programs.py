@@ -42,7 +42,7 @@ def test_a_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     programs = Programs(tmp_path, {})
     with log.open("wb") as words:
         programs._running["deaf"] = subprocess.Popen([sys.executable, "-c", DEAF], stdout=words)
-    until(lambda: log.read_text() == "up\n", 30)
+    until(lambda: log.read_text() == "up\n")
     programs.stop(grace=0.05)
     assert programs._running == {}
 
@@ -52,7 +52,7 @@ def test_an_orphan_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     linux.adopt_orphans()
     with log.open("wb") as words:
         deaf = subprocess.Popen([sys.executable, "-c", DEAF], stdout=words)
-    until(lambda: log.read_text() == "up\n", 30)
+    until(lambda: log.read_text() == "up\n")
     orphans.end(set(linux.children()) - {deaf.pid}, grace=0.05)
     deaf.returncode = -9  # orphans.end has reaped it
     assert deaf.pid not in linux.children()

@@ -75,7 +75,7 @@ def test_unwanted_jobs_are_skipped_and_messages_without_an_action_are_answered(s
     worker = station.spawn()
     assert station.end(found)["status"] == "SUCCESSFUL"
     assert "not in this worker's store" in station.end(elsewhere)["error"]
-    assert until(station.empty, 30)
+    assert until(station.empty)
     assert worker.running()
     strangers = {m["status"]: m for m in station.ends() if m["action_uuid"] is None}
     assert strangers["FAILED"]["error"].startswith("the message is not JSON")
@@ -110,7 +110,7 @@ def test_killed_after_95_of_100_chunks_it_computes_5(station: Station) -> None:
     uuid = station.send(do="chunks", pause_at=95)
     first = station.spawn()
     checkpoint = f"{station.home(uuid)}/checkpoint/"
-    until(lambda: len(list(station.store.list(checkpoint))) == 95, 30)
+    until(lambda: len(list(station.store.list(checkpoint))) == 95)
     killed = first.pid
     first.kill()
     second = station.spawn()
@@ -124,7 +124,7 @@ def test_a_run_that_resumes_computes_what_the_run_before_did_not(station: Statio
     uuid = station.send(do="chunks", pause_at=95)
     first = station.spawn()
     checkpoint = f"{station.home(uuid)}/checkpoint/"
-    until(lambda: len(list(station.store.list(checkpoint))) == 95, 30)
+    until(lambda: len(list(station.store.list(checkpoint))) == 95)
     killed = first.pid
     first.kill()
     station.sqs.purge_queue(QueueUrl=station.queue)  # run 1 has ended
@@ -141,10 +141,10 @@ def test_a_run_that_resumes_computes_what_the_run_before_did_not(station: Statio
 def test_progress_is_reported_and_a_cancel_ends_a_running_job(station: Station) -> None:
     uuid = station.send(do="steps")
     station.spawn(SQS_VISIBILITY_TIMEOUT="5")
-    until(lambda: station.statuses(uuid).count("RUNNING") >= 3, 30, every=0.1)
+    until(lambda: station.statuses(uuid).count("RUNNING") >= 3, every=0.1)
     of_it = [m for m in station.heard if m.get("action_uuid") == uuid]
     assert [m["seq"] for m in of_it] == list(range(1, len(of_it) + 1))
     assert 0 < of_it[-1]["progress"] < 1
     station.store.put(f"{station.home(uuid)}/cancel", b"")
-    assert until(station.empty, 30)
+    assert until(station.empty)
     assert not station.ends(uuid)

@@ -11,7 +11,7 @@ from tests.waiting import until
 def test_sigterm_saves_and_gives_the_message_back_at_once(station: Station) -> None:
     uuid = station.send(do="steps")
     worker = station.spawn(SQS_VISIBILITY_TIMEOUT="600")
-    until(lambda: station.statuses(uuid), 30)
+    until(lambda: station.statuses(uuid))
     worker.send(signal.SIGTERM)
     assert worker.wait(60) == 0
     received = station.sqs.receive_message(QueueUrl=station.queue, WaitTimeSeconds=1)
@@ -23,7 +23,7 @@ def test_sigterm_saves_and_gives_the_message_back_at_once(station: Station) -> N
 def test_sigterm_lets_a_job_finish_that_can(station: Station) -> None:
     uuid = station.send(do="echo", seconds=1.5)
     worker = station.spawn(SQS_VISIBILITY_TIMEOUT="600")
-    until(lambda: station.statuses(uuid), 30)
+    until(lambda: station.statuses(uuid))
     worker.send(signal.SIGTERM)
     assert worker.wait(60) == 0
     assert station.end(uuid)["status"] == "SUCCESSFUL"
@@ -33,7 +33,7 @@ def test_sigterm_lets_a_job_finish_that_can(station: Station) -> None:
 def test_a_job_that_comes_to_no_step_is_given_back_when_the_grace_ends(station: Station) -> None:
     uuid = station.send(do="hang")
     worker = station.spawn(SQS_VISIBILITY_TIMEOUT="600", SHUTDOWN_GRACE_SECONDS="4")
-    until(lambda: station.statuses(uuid), 30)
+    until(lambda: station.statuses(uuid))
     worker.send(signal.SIGTERM)
     assert worker.wait(60) == 0
     assert station.sqs.receive_message(QueueUrl=station.queue, WaitTimeSeconds=1)["Messages"]
@@ -44,7 +44,7 @@ def test_a_job_that_comes_to_no_step_is_given_back_when_the_grace_ends(station: 
 def test_the_second_signal_ends_it_at_once(station: Station) -> None:
     uuid = station.send(do="hang")
     worker = station.spawn()
-    until(lambda: station.statuses(uuid), 30)
+    until(lambda: station.statuses(uuid))
 
     def ended() -> bool:
         worker.send(signal.SIGTERM)  # two signals at the same instant are one, so more than two may be needed
@@ -74,7 +74,7 @@ def test_random_kills_lose_no_job_and_report_every_end_once(station: Station) ->
         return {m["action_uuid"] for m in station.ends()} == set(jobs)
 
     until(finished, 90, every=0.1)
-    until(station.empty, 30)
+    until(station.empty)
     told = [m["action_uuid"] for m in station.ends()]
     assert sorted(told) == sorted(jobs), "exactly one end each"
     assert all(m["status"] == "SUCCESSFUL" for m in station.ends())

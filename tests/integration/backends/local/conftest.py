@@ -44,5 +44,5 @@ def job_of(code: str, **job: Any) -> dict[str, Any]:
 
 def ended(path: Path) -> State:
     """The execution's state once it is over."""
-    until(lambda: look(path).life not in {Life.RUNNING, Life.UNSTARTED}, 30)
+    until(lambda: look(path).life not in {Life.RUNNING, Life.UNSTARTED})
     return look(path)

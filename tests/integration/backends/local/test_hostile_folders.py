@@ -137,12 +137,12 @@ async def test_hole_29_what_outlives_a_killed_supervisor_is_ended_before_the_dea
     code = f"import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {grandchild!r}, {str(alive)!r}])"
     environment = {"SWITCHYARD_ACTION_UUID": str(uuid), "SWITCHYARD_RUN": "1"}
     path = await run(code, uuid, environment=environment)
-    until(lambda: alive.exists() and bool(alive.read_text()), 30)
+    until(lambda: alive.exists() and bool(alive.read_text()))
     pid = int(alive.read_text())
     started = record.read(path / record.STARTED)
     assert started is not None
     os.kill(started["pid"], signal.SIGKILL)
-    until(lambda: look(path).life is Life.DIED, 30)
+    until(lambda: look(path).life is Life.DIED)
     (seen,) = source._scan()
     assert isinstance(seen, Observation)
     assert seen.status is Status.FAILED

@@ -115,12 +115,12 @@ async def test_a_cancelled_call_ends_its_process(started: Started, tmp_path: Pat
     """Conductor cancels a dispatch after `timeout`."""
     handler, marker = await started("hang"), tmp_path / "pid"
     call = asyncio.create_task(handler.dispatch(make_work({"marker": str(marker)})))
-    await eventually(lambda: marker.exists() and marker.read_text(), 60)
+    await eventually(lambda: marker.exists() and marker.read_text())
     process = psutil.Process(int(marker.read_text()))
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    await eventually(lambda: not process.is_running(), 60)
+    await eventually(lambda: not process.is_running())
 
 
 async def test_a_crash_is_not_repeated_behind_our_back(started: Started, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ async def test_calls_run_in_processes_of_their_own_side_by_side(started: Started
     handler = await started("hang", concurrency=2)
     markers = [tmp_path / "first", tmp_path / "second"]
     calls = [asyncio.create_task(handler.dispatch(make_work({"marker": str(each)}))) for each in markers]
-    await eventually(lambda: all(each.exists() and each.read_text() for each in markers), 60)
+    await eventually(lambda: all(each.exists() and each.read_text() for each in markers))
     pids = {int(each.read_text()) for each in markers}
     assert len(pids | {os.getpid()}) == 3
     for call in calls:
