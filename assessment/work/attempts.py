@@ -14,7 +14,7 @@ from switchyard.store import Store
 
 NAME = "attempts.json"
 BACKSTOP = 3
-"""The queue's own count of deliveries, at this multiple of the maximum, ends a job that was never taken back."""
+"""This multiple of the maximum, counted by the queue, ends a job that was never taken back."""
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ SEEN_BY_EVERYBODY: dict[str, Damage] = {
     "a manifest of another format": changed("manifest.json", lambda c: c.replace(b'"format": 1', b'"format": 2')),
     "a list for a manifest": changed("manifest.json", lambda _: b"[]"),
     "a column that is missing": entry(lambda e: e["columns"].pop("n_resi_coeff")),  # type: ignore[attr-defined]
-    "columns that are no object": entry(lambda e: e.update(columns=[])),
+    "columns that are a list": entry(lambda e: e.update(columns=[])),
     "an entry with a key too many": entry(lambda e: e.update(colour="red")),
     "no layer folder": lambda folder: shutil.rmtree(folder / LAYER),
     "no array": lambda folder: (folder / LAYER / "coords.npy").unlink(),
