@@ -5,13 +5,20 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
+import yaml
 
 from assessment.work.settings import Settings, read
 from switchyard.config.load import load
 from tests.acceptance.docs.blocks import ROOT
 
 FOLDER = ROOT / "config" / "ecs"
-TASKS = ["assessment-task.json", "signalbox-task.json"]
+KUBERNETES = ROOT / "config" / "kubernetes"
+PROGRAMS = ["conductor", "caboose", "signalbox", "migrate"]
+TASKS = [
+    "assessment-task.json",
+    "signalbox-task.json",
+    *(f"{name}-task.json" for name in PROGRAMS if name != "signalbox"),
+]
 
 
 def container(file: str) -> dict[str, Any]:
@@ -49,6 +56,62 @@ def test_the_settings_of_signalbox_are_keys_of_the_configuration() -> None:
     assert config.signalbox.public_url == given["SWITCHYARD_SIGNALBOX__PUBLIC_URL"]
     ports = {each["name"]: each["containerPort"] for each in container(TASKS[1])["portMappings"]}
     assert (ports["http"], ports["health"]) == (config.signalbox.listen.port, config.signalbox.health.port)
+
+
+def pod(name: str) -> dict[str, Any]:
+    """What Kubernetes runs of that program."""
+    documents = yaml.safe_load_all((KUBERNETES / f"{name}.yaml").read_text())
+    [found] = [each for each in documents if each["kind"] in ("Deployment", "Job")]
+    spec: dict[str, Any] = found["spec"]["template"]["spec"]
+    return spec
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_task_runs_what_a_pod_runs(name: str) -> None:
+    task, spec = container(f"{name}-task.json"), pod(name)
+    [only] = spec["containers"]
+    assert task["command"] == only["command"]
+    assert task["user"] == f"{spec['securityContext']['runAsUser']}:{spec['securityContext']['runAsGroup']}"
+    assert task["readonlyRootFilesystem"] is only["securityContext"]["readOnlyRootFilesystem"] is True
+    assert task["linuxParameters"]["capabilities"] == only["securityContext"]["capabilities"]
+    assert {each["containerPath"] for each in task["mountPoints"]} == {
+        each["mountPath"] for each in only["volumeMounts"]
+    }
+    values = yaml.safe_load((KUBERNETES / "values.yaml").read_text())["image"]
+    assert task["image"] == f"{values['repository']}:{values['tag']}"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_task_is_given_the_secrets_and_ports_of_a_pod(name: str) -> None:
+    task, [only] = container(f"{name}-task.json"), pod(name)["containers"]
+    assert [each["name"] for each in task["secrets"]] == [each["name"] for each in only["env"]]
+    assert all(each["valueFrom"].startswith("arn:aws:secretsmanager:") for each in task["secrets"])
+    ports = {each["name"]: each["containerPort"] for each in task.get("portMappings", [])}
+    assert ports == {each["name"]: each["containerPort"] for each in only.get("ports", [])}
+    probed = "livenessProbe" in only
+    assert ("healthCheck" in task) == probed
+    assert not probed or any(
+        f":{port}/livez" in task["healthCheck"]["command"][-1] for port in ports.values()
+    )
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_task_has_the_room_and_the_time_of_a_pod(name: str) -> None:
+    task, spec = json.loads((FOLDER / f"{name}-task.json").read_text()), pod(name)
+    limit = spec["containers"][0]["resources"]["limits"]["memory"]
+    assert int(task["memory"]) >= int(limit.removesuffix("Mi"))
+    grace = spec.get("terminationGracePeriodSeconds", 30)
+    assert grace <= container(f"{name}-task.json")["stopTimeout"] <= 120  # the most that Fargate gives
+
+
+@pytest.mark.parametrize("name", ["conductor", "caboose"])
+def test_a_task_can_load_the_configuration_that_it_mounts(name: str) -> None:
+    task = container(f"{name}-task.json")
+    secrets = {each["name"]: "postgresql://h/d" for each in task["secrets"]}
+    config = load(KUBERNETES / "switchyard.yaml", {**variables(f"{name}-task.json"), **secrets})
+    settings = {"conductor": config.conductor, "caboose": config.caboose}[name]
+    assert settings.grace < task["stopTimeout"]
+    assert settings.health.port == task["portMappings"][0]["containerPort"]
 
 
 @pytest.mark.parametrize("file", TASKS)
