@@ -28,8 +28,9 @@ class Deployment:
         folder: Path,
         config: Mapping[str, Any] | None = None,
         environ: Mapping[str, str] | None = None,
+        commands: Path = BIN,
     ) -> None:
-        self.database, self.folder = database, folder
+        self.database, self.folder, self.commands = database, folder, commands
         self.ledger = Ledger(database)
         self.file = folder / "switchyard.yaml"
         # Nothing of the machine's own environment: what a test needs, it passes.
@@ -54,7 +55,7 @@ class Deployment:
 
     def program(self, name: str, *options: str) -> Program:
         """`conductor run` or `caboose run`, not started yet."""
-        argv: list[str | Path] = [BIN / name, "run", "-c", self.file, *options]
+        argv: list[str | Path] = [self.commands / name, "run", "-c", self.file, *options]
         self.programs.append(Program(name, argv, env=self.environ, logs_in=self.folder))
         return self.programs[-1]
 
@@ -69,7 +70,7 @@ class Deployment:
     def run(self, program: str, *words: str | Path, **environ: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
         return subprocess.run(
-            [BIN / program, *words],
+            [self.commands / program, *words],
             env={**self.environ, **environ},
             capture_output=True,
             text=True,
