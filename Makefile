@@ -102,7 +102,7 @@ test-containers: setup ## the image, and the tests marked database on other serv
 	$(PYTEST) -m container tests/acceptance
 	$(SIDE_BY_SIDE) -m database tests/integration --postgres=container
 	$(SIDE_BY_SIDE) -m database tests/integration --postgres=15
-	$(SIDE_BY_SIDE) -m database tests/integration/ledger --postgres=16
+	$(SIDE_BY_SIDE) -m database tests/integration --postgres=16
 # Where neither Java nor Go is there, moto is used for part of these tests: all of them pass on it.
 test-moto: setup ## the tests of SQS and S3 again, on moto
 	SWITCHYARD_TEST_SQS=moto SWITCHYARD_TEST_S3=moto $(SIDE_BY_SIDE) tests/integration/store/test_s3.py \
@@ -110,7 +110,7 @@ test-moto: setup ## the tests of SQS and S3 again, on moto
 test-faults: setup ## programs killed under load, then a short fault campaign: every kind of fault, and the invariants
 	$(PYTEST) -m slow tests/unit tests/integration tests/model tests/acceptance
 	$(PYTEST) tests/faults
-test-pythons: setup ## the unit tests on the other supported Pythons of this machine
+test-pythons: setup ## unit and integration tests on the other supported Pythons: those of this machine, and 3.14
 	WORKERS=$(WORKERS) .ci/test-pythons
 
 .PHONY: spec

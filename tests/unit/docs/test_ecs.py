@@ -109,7 +109,7 @@ def test_a_task_can_load_the_configuration_that_it_mounts(name: str) -> None:
     task = container(f"{name}-task.json")
     secrets = {each["name"]: "postgresql://h/d" for each in task["secrets"]}
     config = load(KUBERNETES / "switchyard.yaml", {**variables(f"{name}-task.json"), **secrets})
-    settings = {"conductor": config.conductor, "caboose": config.caboose}[name]
+    settings = config.conductor if name == "conductor" else config.caboose
     assert settings.grace < task["stopTimeout"]
     assert settings.health.port == task["portMappings"][0]["containerPort"]
 
