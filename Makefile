@@ -26,6 +26,10 @@ PYTEST := $(BIN)/python -m pytest
 # More at a time than most machines have cores: tests wait for programs and servers. Each process has its own parts.
 WORKERS ?= 3
 SIDE_BY_SIDE := $(PYTEST) -n $(WORKERS) --dist worksteal
+# Tests of the documentation's files and links: part of `make lint`.
+LINTED := tests/unit/docs
+# Tests of what users get: the wheel, the sample, the commands of the documentation.
+SHIPPED_TESTS := tests/acceptance/docs tests/acceptance/packaging tests/acceptance/up
 COMPILE := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
 .PHONY: help
@@ -65,7 +69,7 @@ lint: setup ## ruff, mypy --strict, import-linter, squawk, the guards of tests/g
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/squawk --config .squawk.toml migrations/sql/*.up.sql migrations/current/*.sql
-	$(PYTEST) -q --noconftest -p no:randomly -p no:xdist tests/guards tests/unit/docs
+	$(PYTEST) -q --noconftest -p no:randomly -p no:xdist tests/guards $(LINTED)
 
 .PHONY: format
 format: setup ## let ruff rewrite what it can
@@ -84,18 +88,21 @@ schema: setup ## write config/schema.json, docs/configuration-reference.md, docs
 	$(BIN)/python -m tools.commands > docs/cli.md
 	$(BIN)/signalbox openapi > docs/openapi.json
 
-.PHONY: test test-all test-parts test-unit test-integration test-acceptance test-cluster test-containers test-moto test-faults \
-  test-pythons
+.PHONY: test test-all test-parts test-unit test-integration test-acceptance test-shipped test-cluster test-containers \
+  test-moto test-faults test-pythons
 test: setup ## what needs Python alone, with the real parts that `make parts` has built: at most 10 minutes
-	$(SIDE_BY_SIDE) -m 'not slow and not container' tests/unit tests/integration tests/model tests/acceptance
+	$(SIDE_BY_SIDE) -m 'not slow and not container' $(addprefix --ignore=,$(LINTED) $(SHIPPED_TESTS)) \
+	  tests/unit tests/integration tests/model tests/acceptance
 test-all: parts test test-parts ## everything: builds the parts first
-test-parts: test-cluster test-containers test-moto test-faults test-api ## what `make test` leaves out
+test-parts: test-shipped test-cluster test-containers test-moto test-faults test-api ## what `make test` leaves out
 test-unit: setup ## no database, no network
 	$(SIDE_BY_SIDE) -m 'not slow' tests/unit
 test-integration: setup ## real Postgres, SQS and object store
 	$(SIDE_BY_SIDE) -m 'not slow' tests/integration tests/model
 test-acceptance: setup ## the spawned commands, real signals
 	$(SIDE_BY_SIDE) -m 'not slow and not container' tests/acceptance
+test-shipped: setup ## the wheel, `switchyard up` and every command of the documentation
+	$(SIDE_BY_SIDE) -m 'not slow and not container' $(SHIPPED_TESTS)
 test-cluster: setup ## real Kubernetes API server and Argo controller
 	$(SIDE_BY_SIDE) tests/cluster
 test-containers: setup ## the image, and the tests marked database on other servers: Postgres 17 in a container, Debian's 15, a wheel's 16

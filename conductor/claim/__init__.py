@@ -2,7 +2,6 @@
 
     claim.py      lock up to n due actions and read them, each as a record; give locks back
     in_parts.py   the same after a claim that failed: ids first, then descriptions in small parts
-    refusals.py   which earlier dispatches spent no attempt
     fast_path.py  the same for the one action that a notification named, sent before the worker has woken up
 
 A row that cannot be read comes back decided (INVALID) and costs nobody else anything.

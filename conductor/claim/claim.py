@@ -6,7 +6,7 @@ comes back decided, as INVALID, and the others start.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, LiteralString
 from uuid import UUID
 
@@ -25,6 +25,7 @@ LANE_CLAIM_DESCRIBED = query("conductor", "lane_claim_described")
 CLAIM_ORPHANS = query("conductor", "claim_orphans")
 UNLOCK = query("conductor", "unlock")
 RELEASE = query("conductor", "release")
+REFUSALS = query("conductor", "refusals")
 
 NOT_DESCRIBED = Decision("INVALID", "its row in the action table is missing")
 TOO_MANY_ATTEMPTS = Decision("INVALID", f"its attempt number is beyond {LAST_ATTEMPT:,}")
@@ -142,6 +143,25 @@ async def claim_orphans(session: Session, name: str, wanted: int, held: Uuids) -
     with or_sever(session, "claim of orphans"):
         [row] = await session.rows(CLAIM_ORPHANS, {"name": name, "wanted": wanted, "held": held})
         return ClaimedBatch(*row).actions(ahead=0)
+
+
+async def discount(session: Session, actions: Sequence[ClaimedAction], attempts: int) -> None:
+    """Count the dispatches that were refused for lack of room, a quota for example: they spend no attempt.
+
+    They are dispatches all the same, and their events have numbers of their own. They are counted only where
+    the number would make this dispatch the last one.
+    """
+    late = {action.uuid: action for action in actions if 1 < action.attempt >= attempts}
+    if not late:
+        return
+    runs = [action.run for action in late.values()]
+    with or_sever(session, "claim"):
+        found = await session.rows(REFUSALS, {"uuids": Uuids.of(list(late)), "runs": Ints.of(runs)})
+    for uuid, refused in found:
+        action = late[uuid]
+        action.refused = refused
+        if action.work is not None:
+            action.work = replace(action.work, last_attempt=action.attempt - refused >= attempts)
 
 
 async def unlock(session: Session, locks: BigInts | Sequence[int], *, unfinished: bool = False) -> None:

@@ -13,10 +13,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from conductor.action import ClaimedAction, Decision, State
-from conductor.claim.claim import Look, claim_described, claim_orphans, together, unlock
+from conductor.claim.claim import Look, claim_described, claim_orphans, discount, together, unlock
 from conductor.claim.fast_path import FastClaim
 from conductor.claim.in_parts import claim_in_parts
-from conductor.claim.refusals import discount
 from conductor.dispatch.group_commit import GroupCommit
 from conductor.dispatch.handler_call import HandlerCall, traced_claim
 from conductor.dispatch.inflight import InFlight

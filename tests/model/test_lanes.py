@@ -6,14 +6,13 @@ and what could have been. `verify` must find nothing at any time.
 
 from collections import Counter
 from contextlib import ExitStack
-from typing import ClassVar
 from uuid import UUID
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import invariant, rule
 
 from tests.integration.ledger.flows import Worker, announce
+from tests.model.behaving import LedgerMachine, behaves
 from tests.parts.database import Template
 
 LANES = ["A", "B", "C", ""]
@@ -24,10 +23,8 @@ lanes = st.sampled_from(LANES)
 sessions = st.integers(0, SESSIONS - 1)
 
 
-class LaneMachine(RuleBasedStateMachine):
+class LaneMachine(LedgerMachine):
     """Drives a fresh ledger with one flow, three sessions and an administrator."""
-
-    template: ClassVar[Template]
 
     def __init__(self) -> None:
         super().__init__()
@@ -132,14 +129,4 @@ class LaneMachine(RuleBasedStateMachine):
 
 
 def test_lanes_behave_as_their_model(template: Template) -> None:
-    LaneMachine.template = template
-    run_state_machine_as_test(
-        LaneMachine,
-        settings=settings(
-            max_examples=25,
-            stateful_step_count=30,
-            deadline=None,
-            derandomize=True,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    behaves(LaneMachine, template)

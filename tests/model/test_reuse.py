@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import ClassVar
 from uuid import UUID
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import invariant, rule
 
 from tests.integration.reuse.rules import announce, ask, settle
 from tests.integration.waiting.joins import end
+from tests.model.behaving import LedgerMachine, behaves
 from tests.parts.database import Template
 
 FAILURES = ["FAILED", "CANCELED", "TIMED_OUT"]
@@ -18,10 +17,8 @@ keys = st.integers(1, 3)
 choices = st.integers(0, 100)
 
 
-class ReuseMachine(RuleBasedStateMachine):
+class ReuseMachine(LedgerMachine):
     """Drives a fresh ledger: callers, one that ends what computes, an administrator. It settles after every step, or not."""
-
-    template: ClassVar[Template]
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,14 +121,4 @@ class ReuseMachine(RuleBasedStateMachine):
 
 
 def test_reuse_behaves_as_its_model(template: Template) -> None:
-    ReuseMachine.template = template
-    run_state_machine_as_test(
-        ReuseMachine,
-        settings=settings(
-            max_examples=25,
-            stateful_step_count=30,
-            deadline=None,
-            derandomize=True,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    behaves(ReuseMachine, template)
