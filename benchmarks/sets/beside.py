@@ -40,7 +40,7 @@ def submitted(on: Fleet, count: int) -> dict[str, float]:
 
 
 def started(on: Fleet, count: int, takes: float) -> Any:
-    """A campaign of so many items; its id."""
+    """A campaign of this many items; its id."""
     [(campaign,)] = on.connection.execute(START, [takes]).fetchall()
     for first in range(0, count, PAGE):
         values = {

@@ -64,7 +64,7 @@ class Feeder:
 
 
 def lines(folder: Path, items: int) -> Path:
-    """A file of so many items."""
+    """A file of this many items."""
     file = folder / "items.jsonl"
     with file.open("w") as out:
         for number in range(items):
