@@ -3,8 +3,9 @@
 Every worker keeps its connection while nobody else needs one. When somebody does, the first worker that has
 nothing to do gives its connection up, and one that has been busy for a while finishes what it has in flight
 and does the same. A worker without a connection is parked: the lookout, on one connection for all of them,
-asks twice a second which parked names have something to do, and sends their heartbeats. A parked worker that
-is woken waits in line for a connection. So 300 action names work on a server with 100 connections: a quiet
+asks twice a second which parked names have something to do, and sends their heartbeats; with these it looks
+for what a dead conductor left, where that matters (at most once). A parked worker that is woken waits in line
+for a connection. So 300 action names work on a server with 100 connections: a quiet
 name is served within about two seconds, and names that are busy take turns.
 
 With as many connections as workers, which is the rule, nothing of this ever happens.
@@ -14,6 +15,7 @@ import asyncio
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from typing import LiteralString
 from uuid import UUID
 
 import psycopg
@@ -28,10 +30,11 @@ log = get_logger(__name__)
 
 DUE_NAMES = query("conductor", "due_names")
 BEAT_PARKED = query("conductor", "beat_parked")
+LEFT_RUNNING = query("conductor", "left_running")
 
 LOOK_EVERY = 0.5
 SLICE = 5.0  # seconds that a busy worker keeps its connection while others wait for one
-PARKED_AT_MOST = 300.0  # then it looks for itself: at most once, for what a dead conductor left
+PARKED_AT_MOST = 300.0  # then it looks for itself
 
 
 class Connections:
@@ -116,6 +119,7 @@ class Parked:
 
     name: str
     worker: UUID
+    orphans: bool  # it also looks for what a dead conductor left RUNNING
     due: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -129,9 +133,9 @@ class Lookout:
         self._parked: set[Parked] = set()
         self._task: asyncio.Task[None] | None = None
 
-    async def wait(self, name: str, worker: UUID, stopped: asyncio.Event) -> None:
+    async def wait(self, name: str, worker: UUID, orphans: bool, stopped: asyncio.Event) -> None:
         """Until that name has something to do, or the event."""
-        parked = Parked(name, worker)
+        parked = Parked(name, worker, orphans)
         self._parked.add(parked)
         if self._task is None:
             self._task = asyncio.create_task(self._look_on())
@@ -162,11 +166,17 @@ class Lookout:
 
     async def _look_through(self, session: Session) -> None:
         while self._parked:
-            [[due]] = await session.rows(DUE_NAMES, {"names": sorted({one.name for one in self._parked})})
-            for one in self._parked:
-                if one.name in due:
-                    one.due.set()
+            await self._wake(session, DUE_NAMES, set(self._parked))
             if time.monotonic() - self._beaten >= self._beat:
                 self._beaten = time.monotonic()
                 await session.rows(BEAT_PARKED, {"workers": [one.worker for one in self._parked]})
+                await self._wake(session, LEFT_RUNNING, {one for one in self._parked if one.orphans})
             await asyncio.sleep(LOOK_EVERY)
+
+    async def _wake(self, session: Session, which: LiteralString, asked: set[Parked]) -> None:
+        """Those of them whose names the query returns."""
+        if asked:
+            [[found]] = await session.rows(which, {"names": sorted({one.name for one in asked})})
+            for one in asked:
+                if one.name in found:
+                    one.due.set()

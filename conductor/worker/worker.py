@@ -102,7 +102,9 @@ class Worker:
         lookout = self._context.lookout
         assert lookout is not None, "where connections are shared there is a lookout"
         self.serving = True
-        await lookout.wait(self._served.name, self._rows[-1].heartbeat.worker, self._stopped)
+        served = self._served
+        beats = self._rows[-1].heartbeat.worker
+        await lookout.wait(served.name, beats, served.action.answers_itself, self._stopped)
 
     async def _work(self) -> None:
         context, served = self._context, self._served

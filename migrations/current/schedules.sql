@@ -89,7 +89,7 @@ declare
 begin
   select j.entry_id, j.detail into entry, before from switchyard.journal j
   where j.needs_review and j.kind = 'missed_ticks' and j.subject = s.name and j.detail -> 'until' = to_jsonb(began)
-    and jsonb_typeof(j.detail -> 'missed') = 'number' and jsonb_typeof(j.detail -> 'fired') = 'number'
+    and j.detail @@ '$.missed >= 0 && $.missed < 1e15 && $.fired >= 0 && $.fired < 1e15' -- others cannot be added to
   order by j.entry_id desc limit 1 for update skip locked;
   if found then
     missed := missed + (before ->> 'missed')::bigint;

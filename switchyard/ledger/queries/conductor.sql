@@ -92,6 +92,13 @@ select pg_notify(switchyard.bell_channel(%(name)s), '');
 -- due_names: those of the names that have something to do that nobody holds
 select coalesce(array_agg(n), '{}') from switchyard.due_names(%(names)s::text[]) as n;
 
+-- left_running: those of the names that have an action RUNNING whose lock nobody holds: its conductor died
+select coalesce(array_agg(n), '{}') from unnest(%(names)s::text[]) as n where exists (
+  select from switchyard.yard y where y.action_name = n and y.status = 'RUNNING' and y.lock_id not in (
+    select (l.classid::bigint << 32) | l.objid::bigint from pg_locks l
+    where l.locktype = 'advisory' and l.objsubid = 1
+      and l.database = (select d.oid from pg_database d where d.datname = current_database())));
+
 -- beat_parked: workers without a connection are still there
 update switchyard.worker set beat_at = clock_timestamp()
 where worker_id = any (%(workers)s::uuid[]) and lost_at is null and ended_at is null;
@@ -108,7 +115,8 @@ with beaten as (
 )
 select array(select worker_id from beaten), array(select n from due),
   array_remove(array[
-    case when exists (select from switchyard.waiting) or exists (select from switchyard.sets where not settled) then 'joins' end,
+    case when exists (select from switchyard.waiting) or exists (select from switchyard.sets where not settled)
+      or exists (select from switchyard.reuse where role in ('seeks', 'leads')) then 'joins' end,
     case when exists (select from switchyard.schedule) then 'schedules' end,
     case when exists (select from switchyard.schedule) or exists (select from switchyard.sets where not settled) then 'overdue' end,
     case when exists (select from switchyard.yard) then 'queue depth' end,

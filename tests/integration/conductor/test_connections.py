@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -21,7 +23,7 @@ MOST = 3
 
 
 @asynccontextmanager
-async def crowd(yard: Yard, handler: Script, most: int = MOST) -> AsyncIterator[list[Worker]]:
+async def crowd(yard: Yard, handler: Script, most: int = MOST, **action: Any) -> AsyncIterator[list[Worker]]:
     """A worker for each name, with fewer connections than that."""
     limits = Workers.model_validate({"beat": "200ms", "lost_after": "3s"})
     context = WorkerContext(
@@ -33,7 +35,7 @@ async def crowd(yard: Yard, handler: Script, most: int = MOST) -> AsyncIterator[
         Connections(most),
         Lookout(yard.database.url, limits.beat),
     )
-    workers = [Worker(yard.served(handler, name=name), context) for name in NAMES]
+    workers = [Worker(yard.served(handler, name=name, **action), context) for name in NAMES]
     running = [asyncio.create_task(worker.run()) for worker in workers]
     try:
         await eventually(lambda: all(worker.serving for worker in workers), 30)
@@ -74,6 +76,33 @@ async def test_a_name_that_is_never_idle_takes_turns_with_the_others(
         await eventually(lambda: all(uuid in handler.seen for uuid in others), 30)
         assert yard.statuses(NAMES[0]) != {"SUCCESSFUL": 3_000}
         yard.database.execute("select switchyard.pause(%s, 'test', 'enough')", NAMES[0])
+
+
+async def test_what_a_dead_conductor_left_under_a_parked_name_is_found_with_the_next_heartbeat(
+    yard: Yard,
+) -> None:
+    handler = Script()
+    async with crowd(yard, handler, delivery="at_most_once"):
+        await asyncio.sleep(1)  # all who share a connection are parked by now
+        with yard.database.connect(autocommit=False) as dead:
+            for name in NAMES:
+                dead.execute(
+                    "with made as (insert into switchyard.action (action_name, action_type)"
+                    " values (%s, 'callback') returning action_uuid),"
+                    " held as (select m.action_uuid, pg_advisory_lock(switchyard.uuid_lock(m.action_uuid)) from made m)"
+                    " select count(*) from held",
+                    [name],
+                )
+            dead.execute(
+                "insert into switchyard.event (action_uuid, status, run, attempt)"
+                " select action_uuid, 'RUNNING', 1, 1 from switchyard.yard"
+            )
+            dead.commit()
+            await asyncio.sleep(1)  # several beats: whoever holds the lock is alive
+            assert {name: yard.statuses(name) for name in NAMES} == {name: {"RUNNING": 1} for name in NAMES}
+        for name in NAMES:
+            await eventually(partial(lambda name: yard.statuses(name) != {"RUNNING": 1}, name), 15)
+    assert handler.seen.total() == 0
 
 
 async def test_who_gives_up_waiting_takes_no_connection() -> None:

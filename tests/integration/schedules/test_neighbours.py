@@ -137,7 +137,13 @@ async def test_what_somebody_wrote_into_an_entry_of_missed_ticks_stops_no_schedu
     database: Database, passes: Passes
 ) -> None:
     at = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=2)
-    for detail in ('{"missed": "x", "fired": []}', '{"missed": 1e300}', "{}"):
+    odd = ('"x"', "[]", "-1", "1e300", "null")
+    details = [
+        f'{{"missed": {missed}, "fired": {fired}}}'
+        for value in odd
+        for missed, fired in ((value, 1), (1, value))
+    ]
+    for detail in (*details, "{}"):
         database.execute(
             "insert into switchyard.journal (kind, subject, detail, needs_review)"
             " values ('missed_ticks', 's', %s::jsonb || jsonb_build_object('until', to_jsonb(%s::timestamptz)), true)",

@@ -99,6 +99,11 @@ def test_times_that_do_not_fit_are_refused(database: Database) -> None:
     ):
         with pytest.raises(psycopg.errors.InvalidParameterValue, match="do not fit together"):
             tick(database, *fire, next_at=next_at)
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match="do not fit together"):
+        tick(database, at, next_at=at + HOUR, missed=-1)
+    many = [at + HOUR * number / 2000 for number in range(1001)]
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match="do not fit together"):
+        tick(database, *many, next_at=at + HOUR)
     assert actions(database) == []
 
 
@@ -171,6 +176,24 @@ def test_queue_submits_one_after_the_other_in_order(database: Database) -> None:
     end_all(database)
     assert database.execute("select switchyard.release_tick('s')") == [(None,)]
     assert [name for _, name in actions(database)] == sorted(name for _, name in actions(database))
+
+
+def test_the_queue_of_one_schedule_is_nothing_to_another(database: Database) -> None:
+    """Neither what is queued nor what is released counts for it."""
+    apply(database, overlap="queue")
+    apply(database, "other", overlap="queue")
+    at = due(database)
+    tick(database, at, at + HOUR / 2, next_at=at + HOUR)
+    assert [outcome for _, outcome in ticks(database)] == ["fired", "queued"]
+    before = row(database, "other")
+    known = "select switchyard.tick('other', 1, %s, array[%s::timestamptz], %s, 0)"
+    assert database.execute(known, before["next_at"], at, at + HOUR) == [(1,)]
+    assert [outcome for _, outcome in ticks(database, "other")] == ["fired"]
+    recent = "select recent, fired from switchyard.schedule where name = 'other'"
+    of_other = database.execute(recent)
+    end_all(database)
+    assert database.execute("select switchyard.release_tick('s')") != [(None,)]
+    assert database.execute(recent) == of_other
 
 
 def test_a_tick_queues_behind_queued_ones_even_where_nothing_is_open(database: Database) -> None:

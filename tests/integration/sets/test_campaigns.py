@@ -1,5 +1,7 @@
 """Campaigns in SQL: fed once, submitted as there is room, one end, decisions about the whole."""
 
+import json
+
 import psycopg
 import pytest
 
@@ -61,11 +63,16 @@ def test_items_without_an_id_are_counted_and_reported(database: Database) -> Non
             {"id": "x"},
             {"id": "", "parameters": {}},
             {"id": "y", "parameters": []},
+            {"id": "z", "parameters": {"a": json.loads("[" * 250 + "]" * 250)}},
         ]
+        connection.execute(
+            "insert into switchyard.journal (kind, subject, needs_review) values ('other', 'spring', true)"
+        )
         assert feed(connection, campaign, [*bad, *items("a")]) == 1
-    assert row(database)["rejected"] == 4
+    assert row(database)["rejected"] == 5
     [(reason,)] = database.execute("select error from switchyard.inbox where kind = 'campaign'")
-    assert reason == "4 items of the source have no id, or are not objects: they were left out"
+    assert reason == "5 items of the source have no id, or are not objects: they were left out"
+    assert row(database)["priority"] == 200
 
 
 def test_a_source_that_repeats_itself_for_ever_is_stopped_and_reported(database: Database) -> None:
@@ -117,6 +124,11 @@ def test_a_canceled_campaign_submits_nothing_and_goes_on_after_a_retrigger(datab
         submit_items(connection)
         assert tally(database, campaign) == (2, 0, 2, 0)
         assert feed(connection, campaign, items("x"), cursor=1) is None
+        early = start(connection, "early")
+        connection.execute("select switchyard.cancel(%s, 'me', 'wrong')", [early])
+        assert feed(connection, early, items("x")) is None, (
+            "it is over, though its source was not read to its end"
+        )
         connection.execute("update switchyard.thread set callbacks_due = false")  # as caboose does
         [(retriggered,)] = connection.execute(
             "select switchyard.retrigger_campaign('spring', 1000, 'me', 'right')"

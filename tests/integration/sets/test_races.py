@@ -8,6 +8,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from tests.integration.sets.campaigns import start
 from tests.integration.sets.graphs import ends, nodes, settle, submit_graph, tally, verified
 from tests.integration.waiting.joins import end, status
 from tests.parts.database import Database
@@ -32,6 +33,46 @@ def test_the_last_two_members_end_at_the_same_moment(database: Database, first_c
             settle(connection)
         assert ends(database, ids[None]) == [(1, "SUCCESSFUL", None)]
     assert verified(database)
+
+
+def test_a_sealed_set_takes_no_more_members(database: Database) -> None:
+    with database.connect() as connection:
+        ids = submit_graph(connection, {"nodes": nodes(a="", b="")})
+        with pytest.raises(psycopg.errors.ForeignKeyViolation, match="there is no set"):
+            connection.execute(
+                "insert into switchyard.action (action_name, action_type, member_of) values ('noop', 'callback', %s)",
+                [ids[None]],
+            )
+
+
+def test_a_set_is_not_sealed_while_somebody_adds_a_member(database: Database) -> None:
+    with database.connect() as connection, database.connect(autocommit=False) as adds:
+        campaign = start(connection)
+        insert = "insert into switchyard.action (action_name, action_type, member_of) values ('noop', 'callback', %s)"
+        adds.execute(insert, [campaign])
+        connection.execute("set lock_timeout = '50ms'")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            connection.execute("select switchyard.seal_set(%s)", [campaign])
+        connection.execute(insert, [campaign])  # those who add members do not wait for each other
+        adds.commit()
+        connection.execute("select switchyard.seal_set(%s)", [campaign])
+
+
+def test_members_whose_callbacks_are_still_being_made_are_left_for_the_next_call(database: Database) -> None:
+    with database.connect() as connection:
+        ids = submit_graph(connection, {"nodes": nodes(a="", b="")})
+        end(connection, ids["a"], ids["b"], status="FAILED")
+        settle(connection)
+        connection.execute(
+            "update switchyard.thread set callbacks_due = (action_uuid = %s) where action_uuid = any (%s)",
+            [ids["a"], [ids["a"], ids["b"], ids[None]]],
+        )
+        again = "select switchyard.retrigger_members(%s, 10, 'me', 'again')"
+        assert connection.execute(again, [ids[None]]).fetchall() == [(1,)]
+        assert [status(database, ids[name]) for name in "ab"] == ["FAILED", "PENDING"]
+        connection.execute("update switchyard.thread set callbacks_due = false")
+        assert connection.execute(again, [ids[None]]).fetchall() == [(1,)]
+    assert status(database, ids["a"]) == "PENDING"
 
 
 def test_a_set_whose_row_is_held_is_looked_at_again(database: Database) -> None:
