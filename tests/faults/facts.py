@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from switchyard.places import Places
+from tests.faults import openness
 from tests.faults.yard import Yard
 
 ACTIONS = """
@@ -55,6 +56,7 @@ SLOTS = """
 """
 TICKS = "select name, extract(epoch from tick_at)::bigint, outcome, action_uuid from switchyard.schedule_tick"
 SCHEDULES = "select name, extract(epoch from next_at)::bigint, missed from switchyard.schedule"
+LANES = "select action_uuid, coalesce(lane, '') from switchyard.action where action_name = 'laned'"
 LOST = "select worker_id::text from switchyard.worker where lost_at is not null"
 OPEN = """
     select (select count(*) from switchyard.yard) + (select count(*) from switchyard.thread where callbacks_due)
@@ -115,6 +117,7 @@ class Facts:
     strange_ends: list[str] = field(default_factory=list)
     neighbours_open: int = 0
     trespasses: list[str] = field(default_factory=list)
+    excesses: list[str] = field(default_factory=list)
     ticks: list[Tick] = field(default_factory=list)
     schedules: dict[str, tuple[int, int]] = field(
         default_factory=dict
@@ -147,6 +150,7 @@ def gather(yard: Yard) -> Facts:
         strange_ends=[end for program in yard.programs.values() for end in program.strange_ends],
         neighbours_open=sum(neighbours.values()),
         trespasses=yard.trespasses,
+        excesses=_excesses(yard),
         ticks=[Tick(*row) for row in database.execute(TICKS)],
         schedules={name: (next_at, missed) for name, next_at, missed in database.execute(SCHEDULES)},
         first_arrived={_uuid(path): arrived for path, (arrived, _) in first.items()},
@@ -186,6 +190,15 @@ def unnoticed(yard: Yard) -> list[str]:
 
 def _recorded(yard: Yard, action: Action) -> bool:
     return yard.store.size(Places(action.uuid, action.run).workflow) is not None
+
+
+def _excesses(yard: Yard) -> list[str]:
+    of_uuid = {str(uuid): lane for uuid, lane in yard.database.execute(LANES)}
+    requests = yard.receivers.laned.requests
+    lanes = openness.by_lane(
+        requests, {each.path: of_uuid.get(each.path.split("/")[2], "") for each in requests}
+    )
+    return list(openness.excesses(lanes, yard.receivers.lapses))
 
 
 def _by_uuid(paths: Counter[str], without: Container[UUID]) -> Counter[UUID]:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.faults import process
+from tests.faults import openness, process
 
 PATIENT = {"attempts": 200, "base": "100ms", "factor": 1.3, "max": "1s"}
 AGAIN = {"attempts": 50, "base": "100ms", "factor": 1.2, "max": "500ms"}
@@ -56,7 +56,14 @@ def webhooks(url: str) -> dict[str, Any]:
         "laned": {
             **hook,
             "lane": "$.lane",
-            "limits": {"in_flight": 12, "per_lane": {"in_flight": 2, "rate": "50/s", "burst": 20}},
+            "limits": {
+                "in_flight": openness.LIMIT,
+                "per_lane": {
+                    "in_flight": openness.LANE_LIMIT,
+                    "rate": f"{openness.RATE}/s",
+                    "burst": openness.BURST,
+                },
+            },
         },
         "drill": {"type": "noop"},
     }

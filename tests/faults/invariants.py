@@ -148,6 +148,12 @@ def programs_stayed(_: Submitted, facts: Facts) -> Iterator[Violation]:
         yield Violation("programs stay", f"workers that beat, {who}")
 
 
+def within_limits(_: Submitted, facts: Facts) -> Iterator[Violation]:
+    """By the receiver's own count, no more is open at once, and no more comes in a time, than the limits allow."""
+    for excess in facts.excesses:
+        yield Violation("within limits", excess)
+
+
 def neighbours_kept_apart(_: Submitted, facts: Facts) -> Iterator[Violation]:
     """What hostile neighbours submitted has ended, and nothing of theirs reached beyond it."""
     if facts.neighbours_open:
@@ -167,6 +173,7 @@ RULES: tuple[Rule, ...] = (
     failures_explained,
     inbox_is_right,
     programs_stayed,
+    within_limits,
     neighbours_kept_apart,
 )
 

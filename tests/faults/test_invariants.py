@@ -86,6 +86,7 @@ BROKEN: dict[str, tuple[str, Facts]] = {
     "success in the inbox": ("failures explained", with_(FLOW, needs_review=True)),
     "lost in silence": ("failures explained", replace(WELL, lost={"w1", "w2"})),
     "strange entry": ("failures explained", replace(WELL, entries=[*WELL.entries, ("strange_run", "x", "y")])),
+    "limit exceeded": ("within limits", replace(WELL, excesses=["3 requests of lane 1 were open at once"])),
     "neighbour open": ("neighbours", replace(WELL, neighbours_open=1)),
     "trespass": ("neighbours", replace(WELL, trespasses=["a copy ended sessions"])),
     "never came back": ("programs stay", replace(WELL, absent=["conductor once: 2 of 3"])),

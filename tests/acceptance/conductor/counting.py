@@ -1,5 +1,6 @@
 """A server that counts what it is sent, by path, and answers when it is allowed to."""
 
+import socket
 import threading
 import time
 from collections import Counter
@@ -19,6 +20,7 @@ class Counting:
         self.gate.set()
         self.delay = 0.0
         self.status: Callable[[str], int] = lambda path: 200
+        self.work: Callable[[str, socket.socket], None] = lambda path, sender: time.sleep(self.delay)
         self.port = 0
         self._guard = threading.Lock()
 
@@ -45,7 +47,7 @@ def counting() -> Iterator[Counting]:
             counts.note(self.path, dict(self.headers))
             self.rfile.read(int(self.headers.get("Content-Length", "0")))
             counts.gate.wait(60)
-            time.sleep(counts.delay)
+            counts.work(self.path, self.connection)
             self.send_response(counts.status(self.path))
             self.send_header("Content-Length", "0")
             self.end_headers()

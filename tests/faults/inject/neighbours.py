@@ -7,7 +7,6 @@ refused, invalid or failed. What the campaign checks is everybody else.
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from typing import LiteralString
 from uuid import UUID
 
@@ -116,8 +115,15 @@ def server_clock_jump(yard: Yard, fault: Fault) -> Heal:
     Less than the timeout of any workflow: for how long one has run is measured by this clock.
     """
     assert yard.server_clock is not None
-    yard.server_clock.shift(int((fault.amount - 0.5) * 480))
-    return partial(yard.server_clock.shift, 0)
+    clock = yard.server_clock
+    clock.shift(int((fault.amount - 0.5) * 480))
+    yard.receivers.lapse()
+
+    def heal() -> None:
+        clock.shift(0)
+        yard.receivers.lapse()
+
+    return heal
 
 
 def insert(yard: Yard, name: str, count: int, parameters: LiteralString = "'{}'") -> list[UUID]:

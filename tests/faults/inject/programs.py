@@ -21,4 +21,9 @@ def freeze(yard: Yard, fault: Fault) -> Heal:
     """SIGSTOP: it keeps its sockets and answers nothing, until it wakes and believes that no time has passed."""
     program = yard.programs[fault.target]
     program.freeze()
-    return program.thaw
+
+    def thaw() -> None:
+        yard.receivers.lapse()
+        program.thaw()
+
+    return thaw
