@@ -50,6 +50,23 @@ language sql stable as $$
 $$;
 comment on function switchyard.flow_of is 'The flow, the lane and the rank of an action; null where its name has no lanes and limits.';
 
+-- A group with each claim: one statement for a long queue would take longer than a statement may. Each arrives again, at its new place.
+create or replace function switchyard.rerank(p_flow switchyard.flow) returns void
+language plpgsql volatile as $$
+declare
+  group_size constant integer := 2000;
+  ids uuid[] := array(
+    select y.action_uuid from switchyard.yard y where y.action_uuid > p_flow.reranked and y.flow = p_flow.flow
+    order by y.action_uuid limit group_size);
+begin
+  update switchyard.yard y set rank = switchyard.rank_of(y.priority, y.action_uuid, p_flow.priority_aging), entered = pg_current_xact_id()
+  from unnest(ids) as k (id)
+  where y.action_uuid = k.id and y.rank <> switchyard.rank_of(y.priority, y.action_uuid, p_flow.priority_aging);
+  update switchyard.flow f set reranked = case when cardinality(ids) = group_size then ids[group_size] end where f.flow = p_flow.flow;
+end
+$$;
+comment on function switchyard.rerank is 'Gives the next open actions of a flow the ranks that its new priority_aging means.';
+
 -- A name always has a flow of its own where one of its workflows has one. What is in the yard without: it was there before
 -- the flow was announced, or came from a transaction that was open then. It goes to the lane that it would have had.
 create or replace function switchyard.adopt_strays(p_action_name text) returns void
@@ -268,6 +285,9 @@ begin
   select * into f from switchyard.flow x where x.flow = p_flow;
   if not found then
     return;
+  end if;
+  if f.reranked is not null then
+    perform switchyard.rerank(f);
   end if;
   select * into st from switchyard.flow_state s where s.flow = p_flow order by s.seq desc limit 1;
   if not found then
@@ -538,31 +558,28 @@ end
 $$;
 comment on function switchyard.lane_claim is 'Locks and returns up to p_limit actions of a flow, within its limits and in fair turns; p_held is all that the session still holds.';
 
--- As the configuration has them. A flow that changes keeps its lanes and what is in flight; what is open gets other ranks where
--- priorities age at another pace than before.
+-- As the configuration has them. A flow that changes keeps its lanes and what is in flight; where priorities age at another pace
+-- than before, claims give what is open other ranks.
 create or replace function switchyard.announce_flows(p_flows jsonb) returns void
 language plpgsql volatile security definer set search_path = switchyard, pg_temp as $$
 declare
   f switchyard.flow;
-  aging double precision;
+  was switchyard.flow;
 begin
   for f in select x.* from jsonb_populate_recordset(null::switchyard.flow, p_flows) as x order by x.flow loop
     perform pg_advisory_xact_lock(1937204083, hashtext(f.flow));
     f.weights := coalesce(f.weights, '{}');
     f.breaker_floor := coalesce(f.breaker_floor, 0.01);
-    select x.priority_aging into aging from switchyard.flow x where x.flow = f.flow;
-    if to_jsonb(f) is distinct from (select to_jsonb(x) from switchyard.flow x where x.flow = f.flow) then
+    select * into was from switchyard.flow x where x.flow = f.flow;
+    f.reranked := case when found and was.priority_aging is distinct from f.priority_aging
+      then '00000000-0000-0000-0000-000000000000' else was.reranked end;
+    if to_jsonb(f) is distinct from to_jsonb(was) then
       delete from switchyard.flow x where x.flow = f.flow or (x.action_name = f.action_name and x.workflow is not distinct from f.workflow);
       insert into switchyard.flow values (f.*);
       update switchyard.lane l set weight = coalesce((f.weights ->> l.lane)::double precision, 1),
         state = case when l.state in ('full', 'waiting') then 'ready' else l.state end, vtime = greatest(l.vtime, s.vnow), next_at = null
       from (select x.vnow from switchyard.flow_state x where x.flow = f.flow order by x.seq desc limit 1) as s
       where l.flow = f.flow;
-      if aging is distinct from f.priority_aging then
-        -- Each arrives again, at its new place.
-        update switchyard.yard y set rank = switchyard.rank_of(y.priority, y.action_uuid, f.priority_aging), entered = pg_current_xact_id()
-        where y.flow = f.flow;
-      end if;
     end if;
   end loop;
 end

@@ -31,7 +31,7 @@ language sql stable as $$
   select y.action_uuid, 'rank in its lane', r.rank::text, y.rank::text
   from switchyard.yard y join switchyard.flow f using (flow)
   cross join lateral (select switchyard.rank_of(y.priority, y.action_uuid, f.priority_aging) as rank) as r
-  where y.rank <> r.rank
+  where y.rank <> r.rank and (f.reranked is null or y.action_uuid <= f.reranked)
 $$;
 comment on function switchyard.verify_flows is 'Every place where lanes contradict the queue; empty when all is well.';
 

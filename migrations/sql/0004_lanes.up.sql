@@ -16,6 +16,7 @@ create table switchyard.flow (
   weights jsonb not null default '{}',
   breaker_floor double precision not null default 0.01,
   priority_aging double precision,
+  reranked uuid,
   unique nulls not distinct (action_name, workflow),
   constraint flow_limits_are_at_least_1 check (least(in_flight, running, lane_in_flight, lane_running) >= 1),
   constraint flow_rates_are_positive check (least(rate, lane_rate) > 0 and least(burst, lane_burst) >= 1),
@@ -30,6 +31,7 @@ comment on column switchyard.flow.flow is 'The action name, or action name/workf
 comment on column switchyard.flow.lane_path is 'Where the lane is in the parameters, if a submission names none.';
 comment on column switchyard.flow.in_flight is 'Dispatches in flight at once, of the whole fleet.';
 comment on column switchyard.flow.priority_aging is 'Waiting for this many seconds counts as much as a priority that is smaller by one; null: waiting never counts.';
+comment on column switchyard.flow.reranked is 'While priority_aging changes: up to this action all have their new rank; null: all have.';
 comment on column switchyard.flow.running is 'Executions at the backend at once, those in flight included.';
 
 -- What changes with every claim has a number in its key that only grows, and is read from the newest end: versions that an

@@ -7,7 +7,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from tests.integration.ledger.flows import Worker, announce
+from tests.integration.ledger.flows import Worker, announce, fill
 from tests.integration.ledger.ledger import Connection, Ledger
 
 pytestmark = pytest.mark.database
@@ -129,6 +129,30 @@ def test_a_change_of_the_setting_applies_to_what_waits(ledger: Ledger, worker: W
         assert ledger.connection.execute("select * from switchyard.verify_flows()").fetchall() == []
     ledger.connection.execute("select switchyard.withdraw_flows('{}')")
     assert ledger.claim(3, "hook") == old[::-1]
+
+
+def test_a_change_of_the_setting_reaches_many_open_actions_in_groups(ledger: Ledger, worker: Worker) -> None:
+    announce(ledger.connection)
+    for priority in (3, 1):
+        fill(ledger.connection, 2500, "A", priority=priority)
+    last = ledger.submit("hook", priority=0, lane="A")
+    rows = "select count(*) from switchyard.yard where rank > 1000"
+    announce(ledger.connection, priority_aging=STEP)
+    assert ledger.connection.execute(rows).fetchall() == [(0,)], "no claim waits for all of them"
+    for expected in (2000, 4000, 5001):
+        worker.claim(0)
+        # Another conductor starts meanwhile: what was done is not done again.
+        announce(ledger.connection, priority_aging=STEP)
+        assert ledger.connection.execute(rows).fetchall() == [(expected,)]
+        assert ledger.connection.execute("select * from switchyard.verify_flows()").fetchall() == []
+    announce(ledger.connection, in_flight=3, priority_aging=None)
+    worker.claim(0)
+    announce(ledger.connection, in_flight=4, priority_aging=None)  # another change does not end it
+    worker.claim(0)
+    worker.claim(3)
+    assert ledger.connection.execute(rows).fetchall() == [(0,)]
+    assert last in worker.held, "all have their places"
+    assert ledger.connection.execute("select * from switchyard.verify_flows()").fetchall() == []
 
 
 def test_without_the_setting_the_rank_is_the_priority(ledger: Ledger) -> None:
