@@ -42,6 +42,9 @@ class Observation:
     handle: Any = None  # the source's own: what `forget` and `log` need
     poison: Notice | None = None  # it came often: the inbox entry if the ledger refuses it
     acknowledge: Acknowledge | None = None  # awaited once recorded, if it is not an end; an end is forgotten
+    written_in: int | None = (
+        None  # the earlier run in whose folder its files are, if it continued that execution
+    )
 
 
 @dataclass(frozen=True, slots=True)

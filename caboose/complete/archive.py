@@ -7,6 +7,7 @@ long as that lasts.
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from caboose.case import LATER, SOON, Case
@@ -14,9 +15,10 @@ from caboose.complete.output import Outputs
 from caboose.inbox import Inbox
 from caboose.isolate import NOT_ABOUT_A_CASE, Failed, answered
 from caboose.metrics import CabooseMetrics
+from switchyard.backends.carry_over import carry_over
 from switchyard.config.config import Config
 from switchyard.config.schemas import JsonSchema
-from switchyard.errors import StoreError, Transient
+from switchyard.errors import StoreError, StoreTooLarge, Transient
 from switchyard.places import Places
 from switchyard.process.bounded.pool import Pool
 from switchyard.process.log import bound, get_logger
@@ -51,6 +53,10 @@ class Archive:
 
     def _write(self, seen: Observation, log_bytes: bytes | None) -> None:
         places = Places(seen.uuid, seen.run)
+        if seen.written_in is not None:
+            # One that is too large to copy stays where it is: the end counts without it.
+            with suppress(StoreTooLarge):
+                carry_over(self.store, places, everything=True, run=seen.written_in)
         if log_bytes is not None:
             self.store.put(places.log, log_bytes, if_absent=True)
         if seen.output is not None:

@@ -24,9 +24,12 @@ CHECKPOINT = "checkpoint/"
 _NOT_COPIED = frozenset({"input.json", "input.geojson", "workflow.json", "log.txt", "cancel"})
 
 
-def carry_over(store: Store, places: Places, *, everything: bool) -> int:
-    """Copy the files of the run before, or its checkpoints alone; how many. StoreTooLarge where too large."""
-    before = f"{Places(places.uuid, places.run - 1).folder}/"
+def carry_over(store: Store, places: Places, *, everything: bool, run: int | None = None) -> int:
+    """Copy the files of the run before, or of `run`, or the checkpoints alone; how many.
+
+    StoreTooLarge where they are too large.
+    """
+    before = f"{Places(places.uuid, places.run - 1 if run is None else run).folder}/"
     found = list(islice(_wanted(store, before, everything=everything), MOST_FILES + 1))
     if len(found) > MOST_FILES:
         raise StoreTooLarge(f"the run before has more than {MOST_FILES:,} files")

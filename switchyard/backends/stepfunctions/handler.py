@@ -1,24 +1,27 @@
 """`cirrus`: starts an execution of an AWS Step Functions state machine.
 
 The execution's name is ours and Step Functions keeps names for 90 days: a start whose answer was lost is
-found again by the same name, and one that is there already and has our name is ours.
+found again by the same name, and one that is there already and has our name is ours. A run that was
+retriggered redrives the execution of the run before, where that is possible.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from switchyard.aws.errors import code_of, explained
+from switchyard.aws.errors import MEANINGS, Meaning, code_of, explained
 from switchyard.backends.prepare import PreparedWorkflow, prepare
 from switchyard.backends.stepfunctions.model import CirrusAction
+from switchyard.backends.stepfunctions.redrive import NotRedriven, execution_arn, to_redrive
 from switchyard.backends.stepfunctions.sfn_handler import SfnHandler
 from switchyard.errors import BadInput, SwitchyardError
 from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Outcome, Retry, Work
 
 LARGEST_INPUT = 262_144
-# A redriven execution keeps its name, by which the runs of an action are told apart.
-FROM_START = {"note": "runs from the start: executions of Step Functions are not redriven"}
+# Of a redrive: what makes the run start from the beginning, such as an execution that is too old by now.
+_NOT_REDRIVABLE = {"ExecutionNotRedrivable", "ExecutionDoesNotExist", "ValidationException"}
 
 
 class CirrusHandler(SfnHandler):
@@ -37,22 +40,50 @@ class CirrusHandler(SfnHandler):
         machine = prepared.workflow.template or self._action.default_template
         if not isinstance(machine, str):
             return Invalid(f"the workflow {work.workflow!r} has no state machine")
+        note: dict[str, Any] = {}
         try:
+            if work.resumes:
+                arn, note = await self._threads.run(self._redrive, machine, work)
+                if arn:
+                    return HandedOver({"execution": arn, **note})
             arn = await self._threads.run(self._start, machine, work, _input(work, prepared))
         except (ClientError, BotoCoreError) as error:
             if code_of(error) != "ExecutionAlreadyExists":
                 return _outcome(explained(error, f"start an execution of {machine}"))
             arn = execution_arn(machine, work.name)
-        return HandedOver({"execution": arn, **(FROM_START if work.resumes else {})})
+        return HandedOver({"execution": arn, **note})
+
+    def _redrive(self, machine: str, work: Work) -> tuple[str, dict[str, Any]]:
+        """The execution that continues, and what the hand-over says of it; none, and why from the start."""
+        try:
+            arn, redriven = to_redrive(self._describe, machine, work.uuid, work.run)
+            if not redriven:
+                self._client.redrive_execution(executionArn=arn, clientToken=work.name)
+        except NotRedriven as reason:
+            return "", {"note": f"runs from the start: {reason}"}
+        except ClientError as error:
+            code = code_of(error)
+            if code not in _NOT_REDRIVABLE and MEANINGS.get(code) is not Meaning.DENIED:
+                raise
+            return "", {"note": f"runs from the start: the execution cannot be redriven ({code})"}
+        if arn == execution_arn(machine, work.name):
+            return arn, {"note": "runs from the start"}  # as an earlier attempt decided
+        return arn, {
+            "resumed": {"run": work.run - 1},
+            "note": f"continues run {work.run - 1}: its execution was redriven",
+        }
+
+    def _describe(self, arn: str) -> Mapping[str, Any] | None:
+        try:
+            return self._client.describe_execution(executionArn=arn)
+        except ClientError as error:
+            if code_of(error) == "ExecutionDoesNotExist":
+                return None
+            raise
 
     def _start(self, machine: str, work: Work, given: str) -> str:
         started = self._client.start_execution(stateMachineArn=machine, name=work.name, input=given)
         return started["executionArn"]
-
-
-def execution_arn(machine: str, name: str) -> str:
-    """What AWS calls the execution of that name."""
-    return f"{machine.replace(':stateMachine:', ':execution:', 1)}:{name}"
 
 
 def _input(work: Work, prepared: PreparedWorkflow) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from switchyard.backends.stepfunctions.redrive import redrives
 from switchyard.errors import BadInput
 from switchyard.execution import parse_name
 from switchyard.process.exit import Exit
@@ -47,8 +48,12 @@ def named_in(body: str) -> tuple[UUID, int, str]:
     return *named, match[0]
 
 
-def observe(uuid: UUID, run: int, described: Mapping[str, Any], receipt: str | None = None) -> Observation:
-    """The observation in a `describe_execution` answer. An unknown status is treated as running."""
+def observe(uuid: UUID, named: int, described: Mapping[str, Any], receipt: str | None = None) -> Observation:
+    """The observation in a `describe_execution` answer; `named` is the run of its name.
+
+    An unknown status is treated as running.
+    """
+    run = named + redrives(described)
     status = STATUSES.get(str(described.get("status")), Status.RUNNING)
     code = _exit_code(described)
     return Observation(
@@ -59,6 +64,7 @@ def observe(uuid: UUID, run: int, described: Mapping[str, Any], receipt: str | N
         record=json.dumps(_plain(described), default=str).encode(),
         detail={"execution": str(described.get("executionArn", ""))},
         handle=receipt,
+        written_in=None if run == named else named,
     )
 
 

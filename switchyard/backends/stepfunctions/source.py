@@ -22,9 +22,10 @@ from switchyard.backends.queue_reader import QueueReader
 from switchyard.backends.set_aside import SetAside
 from switchyard.backends.stepfunctions.model import CirrusAction
 from switchyard.backends.stepfunctions.observe import UnreadableEvent, named_in, observe
+from switchyard.backends.stepfunctions.redrive import execution_arn, names_of, redrives
 from switchyard.backends.threads import Threads
 from switchyard.errors import SwitchyardError, Transient
-from switchyard.execution import WHOLE, Shard, name_of, parse_name
+from switchyard.execution import WHOLE, Shard, parse_name
 from switchyard.process.log import get_logger
 from switchyard.sources import Observation, Seen
 from switchyard.status import Status
@@ -91,8 +92,8 @@ class CirrusSource:
 
     async def look(self, uuid: UUID, run: int) -> Observation | None:
         """Describe it, at each of the state machines that it could belong to."""
-        async for found in self._everywhere("describe_execution", uuid, run):
-            return observe(uuid, run, found)
+        async for named, _, found in self._everywhere(uuid, run):
+            return observe(uuid, named, found)
         return None
 
     async def log(self, _observation: Observation, /) -> bytes | None:
@@ -102,8 +103,8 @@ class CirrusSource:
     async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
         """Stop it wherever it runs; missing or ended is not an error."""
         why = {"error": "Switchyard", "cause": reason[:32_000]}
-        async for _ in self._everywhere("stop_execution", uuid, run, **why):
-            pass
+        async for _, arn, _ in self._everywhere(uuid, run):
+            await self._call("stop_execution", executionArn=arn, **why)
 
     async def forget(self, observation: Observation) -> None:
         """Acknowledge its message, if there was one."""
@@ -134,18 +135,22 @@ class CirrusSource:
             return queue.notice(message, f"delivered {message.deliveries} times: {error}")
 
     async def _reported(self, queue: QueueReader, message: Message) -> Seen:
-        uuid, run, arn = named_in(message.body)
+        uuid, named, arn = named_in(message.body)
         found = await self._call("describe_execution", executionArn=arn)
-        seen = observe(uuid, run, found, message.receipt) if found else Observation(uuid, run, None)
+        seen = observe(uuid, named, found, message.receipt) if found else Observation(uuid, named, None)
         if seen.status is not None and seen.status.ended:
             return seen
         acknowledge = partial(queue.acknowledge, message.receipt)
-        return Observation(uuid, run, seen.status, acknowledge=acknowledge)
+        return Observation(uuid, seen.run, seen.status, acknowledge=acknowledge)
 
     async def _running(self, machine: str) -> list[Seen]:
         """Running executions; reported every time, so that those that are no longer needed are stopped."""
         try:
-            found = [pair for name in await self._names(machine) if (pair := parse_name(name))]
+            found = [
+                (pair[0], pair[1] + redrives(each))
+                for each in await self._listed(machine)
+                if (pair := parse_name(each["name"]))
+            ]
         except Exception as error:  # noqa: BLE001 - one state machine must not stop the others
             if isinstance(error, SwitchyardError) and error.transient:
                 log.warning("executions could not be listed", machine=machine, error=str(error))
@@ -156,33 +161,41 @@ class CirrusSource:
         self._heard = time.monotonic()
         return [Observation(uuid, run, Status.RUNNING) for uuid, run in found if self._shard.owns(uuid)]
 
-    async def _names(self, machine: str) -> list[str]:
-        names: list[str] = []
+    async def _listed(self, machine: str) -> list[dict[str, Any]]:
+        listed: list[dict[str, Any]] = []
         page: dict[str, str] = {}
         while True:
             request = {"stateMachineArn": machine, "statusFilter": "RUNNING", **page}
             answer = await self._call("list_executions", **request)
-            names += [each["name"] for each in (answer or {}).get("executions", ())]
+            listed += (answer or {}).get("executions", ())
             if not answer or "nextToken" not in answer:
-                return names
+                return listed
             page = {"nextToken": answer["nextToken"]}
 
-    async def _everywhere(
-        self, method: str, uuid: UUID, run: int, **request: str
-    ) -> AsyncIterator[dict[str, Any]]:
-        """The answers of the state machines that know it; Transient at the end where one could not answer."""
+    async def _everywhere(self, uuid: UUID, run: int) -> AsyncIterator[tuple[int, str, dict[str, Any]]]:
+        """The execution of that run at each state machine: the run of its name, its ARN, its state.
+
+        Transient at the end where one could not answer.
+        """
         failed: Exception | None = None
         for machine in self._machines:
-            arn = f"{machine.replace(':stateMachine:', ':execution:', 1)}:{name_of(uuid, run)}"
             try:
-                answer = await self._call(method, executionArn=arn, **request)
+                found = await self._at(machine, uuid, run)
             except SwitchyardError as error:
                 failed = error
             else:
-                if answer is not None:
-                    yield answer
+                if found is not None:
+                    yield found
         if failed is not None:
             raise Transient(str(failed)) from failed
+
+    async def _at(self, machine: str, uuid: UUID, run: int) -> tuple[int, str, dict[str, Any]] | None:
+        for named, name in names_of(uuid, run):
+            arn = execution_arn(machine, name)
+            described = await self._call("describe_execution", executionArn=arn)
+            if described is not None:
+                return (named, arn, described) if named + redrives(described) == run else None
+        return None
 
     async def _call(self, method: str, **request: str) -> dict[str, Any] | None:
         """The answer; None where there is no such execution."""

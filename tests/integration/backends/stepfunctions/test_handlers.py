@@ -8,8 +8,9 @@ from uuid import uuid4
 
 import pytest
 
-from switchyard.backends.stepfunctions.handler import CirrusHandler, execution_arn
+from switchyard.backends.stepfunctions.handler import CirrusHandler
 from switchyard.backends.stepfunctions.model import CirrusAction, CirrusTaskAction
+from switchyard.backends.stepfunctions.redrive import execution_arn
 from switchyard.backends.stepfunctions.task import CirrusTaskHandler
 from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Outcome, Retry, Success
 from tests.integration.conductor.workflows import context, work
@@ -70,7 +71,20 @@ async def test_a_run_that_cannot_continue_is_reported(aws: AwsPart, tmp_path: Pa
     job = replace(work("flow", run=2), resumes=True)
     (outcome,) = await dispatched(surroundings(aws, tmp_path, arn), job)
     assert isinstance(outcome, HandedOver)
-    assert "runs from the start" in outcome.detail["note"]
+    assert outcome.detail["note"] == "runs from the start: no earlier execution is there"
+
+
+async def test_without_a_redrive_a_new_execution_starts(aws: AwsPart, tmp_path: Path) -> None:
+    """moto does not redrive, and says so like AWS of an execution that is too old: by its redriveStatus."""
+    arn = machine(aws, {"StartAt": "F", "States": {"F": {"Type": "Fail", "Error": "E", "Cause": "c"}}})
+    first = work("flow")
+    again = replace(first, run=2, resumes=True)
+    outcomes = await dispatched(surroundings(aws, tmp_path, arn), first, again, again)
+    assert all(isinstance(outcome, HandedOver) for outcome in outcomes)
+    listed = aws.sfn().list_executions(stateMachineArn=arn)["executions"]
+    assert {each["name"] for each in listed} == {first.name, again.name}
+    notes = [outcome.detail.get("note") for outcome in outcomes if isinstance(outcome, HandedOver)]
+    assert notes == [None, "runs from the start: the execution cannot be redriven", "runs from the start"]
 
 
 async def test_every_attempt_of_a_run_is_one_execution(aws: AwsPart, tmp_path: Path) -> None:
