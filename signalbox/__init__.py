@@ -26,6 +26,7 @@ A route looks like this (endpoint.py explains the decorator):
     parts     records of other routes that the page shows as well, by endpoint name: the endpoint lists them
               as `parts=("events", "family")`; one that the caller's role may not read is None
     caller    name and role of who asks; `caller.may("operator")` decides which buttons are shown
+    signed_in whether the caller logged in by the form, and can log out
     path      path and query of this page; `url("/jobs")` puts the base path in front of a link
     now       the time at which the record was read
 

@@ -138,7 +138,10 @@ def _query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
         described.pop("nullable", None)
         about = described.pop("description", "")
         described.pop("default", None) if described.get("format") == "uuid" else None
-        found.append({"name": name, "in": "query", "description": about, "schema": described})
+        commas: dict[str, Any] = (
+            {"style": "form", "explode": False} if name == "bbox" else {}
+        )  # as other standards have it
+        found.append({"name": name, "in": "query", "description": about, **commas, "schema": described})
     return found
 
 

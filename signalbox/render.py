@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
+from signalbox.access.authenticate import COOKIE
 from signalbox.endpoint import Call
 from signalbox.pages.environment import environment
 
@@ -45,6 +46,7 @@ def context(call: Call, record: Any, parts: dict[str, Any]) -> dict[str, Any]:
         "record": record,
         "parts": parts,
         "caller": call.caller,
+        "signed_in": COOKIE in call.request.cookies,
         "path": shown,
         "url": call.url,
         "now": call.now,

@@ -16,6 +16,7 @@ declare
   keyed boolean;
   routed boolean;
   reusing text[];
+  located boolean;
   misrouted boolean;
   waits boolean;
   joins boolean;
@@ -53,10 +54,11 @@ begin
   if routed then
     -- A workflow under another name would not run, and end with its callbacks all the same.
     if rows = 1 then
-      select r.action_name <> f.action_name, case when r.reuse is not null then array[r.workflow] end into misrouted, reusing
+      select r.action_name <> f.action_name, case when r.reuse is not null then array[r.workflow] end, r.located into misrouted, reusing, located
       from fresh f join switchyard.route r using (workflow);
     else
-      select bool_or(r.action_name <> f.action_name), array_agg(distinct r.workflow) filter (where r.reuse is not null) into misrouted, reusing
+      select bool_or(r.action_name <> f.action_name), array_agg(distinct r.workflow) filter (where r.reuse is not null), bool_or(r.located)
+      into misrouted, reusing, located
       from fresh f join switchyard.route r using (workflow);
     end if;
     if misrouted then
@@ -64,6 +66,11 @@ begin
       from fresh f join switchyard.route r using (workflow) where r.action_name <> f.action_name limit 1;
       raise exception 'action_name: workflow % is run by %, not by %', wrong.workflow, wrong.runs_it, wrong.action_name
         using errcode = 'check_violation';
+    end if;
+    if located then
+      insert into switchyard.footprint (action_uuid, part, area)
+      select f.action_uuid, x.part, x.area
+      from fresh f join switchyard.route r on r.workflow = f.workflow and r.located cross join lateral switchyard.footprint_of(f.parameters) x;
     end if;
   end if;
   insert into switchyard.yard (action_uuid, action_name, priority, status, run, attempt, due, lock_id, member_of, flow, lane, rank)

@@ -113,6 +113,8 @@ begin
   delete from switchyard.schedule_tick t where t.decided_at >= span.starts_at and t.decided_at < span.ends_at and t.outcome <> 'queued';
   delete from switchyard.presentation x
   where x.action_uuid >= switchyard.uuid_floor(span.starts_at) and x.action_uuid < switchyard.uuid_floor(span.ends_at);
+  delete from switchyard.footprint x
+  where x.action_uuid >= switchyard.uuid_floor(span.starts_at) and x.action_uuid < switchyard.uuid_floor(span.ends_at);
   perform switchyard.drop_sets(switchyard.uuid_floor(span.starts_at), switchyard.uuid_floor(span.ends_at));
   perform switchyard.drop_reuse(switchyard.uuid_floor(span.starts_at), switchyard.uuid_floor(span.ends_at));
   delete from switchyard.partition_span p where p.suffix = drop_partition.suffix;

@@ -4,6 +4,8 @@ create table switchyard.route (
   action_name text not null,
   about jsonb,
   reuse jsonb,
+  -- Whether its inputs may have coordinates: what has none pays nothing for a map.
+  located boolean generated always as (coalesce((about -> 'input')::text ~* '"(bbox|coordinates|geometry|features?)"|geojson', false)) stored,
   -- One odd row would be missing from no list: it would break all of it.
   constraint route_about_is_an_object check (jsonb_typeof(about) = 'object'),
   constraint route_about_is_within_limits check (switchyard.is_within_limits(about))

@@ -24,3 +24,14 @@ create table switchyard.presentation (
   constraint presentation_response_is_known check (response in ('raw', 'document'))
 );
 comment on table switchyard.presentation is 'How the results of a job were asked for, and whether it was dismissed after its end. No row is the default.';
+
+create table switchyard.footprint (
+  action_uuid uuid,
+  part smallint,
+  area box not null,
+  primary key (action_uuid, part),
+  -- Also keeps out what is not a number.
+  constraint footprint_is_on_earth check (area <@ box '((-180,-90),(180,90))')
+);
+create index footprint_area on switchyard.footprint using gist (area) include (action_uuid);
+comment on table switchyard.footprint is 'Where the inputs of jobs are, in degrees; one that crosses the antimeridian has two parts.';

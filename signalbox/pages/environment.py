@@ -29,6 +29,8 @@ GLOBALS = {
     "state": words.state,
     "many": words.many,
     "steady": words.steady,
+    "deed": words.deed,
+    "time_in": words.time_in,
     "query_of": words.query_of,
     "read_runs": read_runs,
     "draw_path": draw_path,

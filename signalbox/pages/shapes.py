@@ -88,17 +88,30 @@ def draw_features(features: Iterable[Mapping[str, Any]], by: str | None = None) 
     return _draw(shapes)
 
 
-def draw_footprints(jobs: Iterable[Job], url: Callable[[str], str]) -> Map | None:
-    """Where the inputs of jobs are, each with a link to its page; None where no input has coordinates."""
-    shapes = []
+def draw_footprints(jobs: Iterable[Job], url: Callable[[str], str], asked: str | None = None) -> Map | None:
+    """Where the inputs of jobs are, with links, and the box that was asked for; None without any."""
+    shapes = [Shape(rings, "asked", "") for rings in [_asked(asked)] if rings]
     for job in jobs:
         if job.bbox is not None:
-            west, south, east, north = job.bbox
-            wide, high = max(east - west, 0.001), max(north - south, 0.001)
             title = f"{job.processID} {words.ending(job.jobID)}: {words.word(job.switchyard.status).lower()}"
-            box = _box(west, south, west + wide, south + high)
-            shapes.append(Shape([box], words.shape(job.switchyard.status), title, url(f"/jobs/{job.jobID}")))
+            mark = words.shape(job.switchyard.status)
+            shapes.append(Shape(_sides(job.bbox), mark, title, url(f"/jobs/{job.jobID}")))
     return _draw(shapes)
+
+
+def _sides(box: Sequence[float]) -> list[Ring]:
+    """A box that can be seen however small it is; two where it crosses the antimeridian."""
+    west, south, east, north = box
+    north = max(north, south + 0.001)
+    if west > east:
+        return [_box(west, south, 180.0, north), _box(-180.0, south, east, north)]
+    return [_box(west, south, max(east, west + 0.001), north)]
+
+
+def _asked(text: str | None) -> list[Ring]:
+    """The box of a search as it was written; the route has checked it."""
+    parts = [float(part) for part in (text or "").split(",") if part.strip()]
+    return _sides(parts) if len(parts) == 4 else []
 
 
 def _value(feature: Mapping[str, Any], by: str | None) -> float | None:

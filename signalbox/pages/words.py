@@ -1,7 +1,8 @@
 """How pages write statuses, times, durations, numbers and ids."""
 
 import json
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -25,6 +26,20 @@ WORDS = {
 }
 NONE = "\N{EN DASH}"  # what does not apply
 MINUS = "\N{MINUS SIGN}"  # as wide as a digit
+DEEDS = {
+    "pause": "paused",
+    "resume": "resumed",
+    "pause_campaign": "paused the campaign",
+    "resume_campaign": "resumed the campaign",
+    "pause_schedule": "paused the schedule",
+    "resume_schedule": "resumed the schedule",
+    "trigger_schedule": "triggered the schedule",
+    "schedule": "changed the schedule",
+    "token": "changed the token",
+    "forget_results": "forgot results of",
+    "backfill": "filled in the schedule",
+}
+_UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -117,6 +132,22 @@ def size(count: int | None) -> str:
 def ending(uuid: object) -> str:
     """The end of an id: ids of one batch share their beginning."""
     return f"…{str(uuid)[-4:]}"
+
+
+def time_in(path: str) -> tuple[str, str] | None:
+    """The minute around the time in the version 7 uuid of a path; None where there is none."""
+    found = _UUID7.search(path)
+    if found is None:
+        return None
+    at = datetime.fromtimestamp(int(found[1] + found[2], 16) / 1000, UTC)
+    half = timedelta(seconds=30)
+    return f"{at - half:%Y-%m-%dT%H:%M:%SZ}", f"{at + half:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def deed(kind: str, actor: str | None) -> str:
+    """What an entry of the journal says that somebody did, or that happened."""
+    shown = kind.replace("_", " ")
+    return DEEDS.get(kind, shown) if actor else f"{shown[:1].upper()}{shown[1:]}:"
 
 
 def pretty(value: Any) -> str:

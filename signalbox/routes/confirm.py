@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, get
+from signalbox.pages.words import word
 from signalbox.problem import HttpProblem
 from signalbox.records.base import Record
 from signalbox.records.confirm import Confirmation
@@ -84,7 +85,7 @@ async def confirm_retrigger(call: Call, job: UUID) -> Confirmation:
     found = await read_job(call, job)
     facts = {
         "Process": found.processID,
-        "Ended": found.switchyard.status,
+        "Ended": word(found.switchyard.status),
         "Error": found.switchyard.error or "",
     }
     return Confirmation(
@@ -106,7 +107,7 @@ async def confirm_cancel(call: Call, job: UUID) -> Confirmation:
     return Confirmation(
         title=f"Cancel job {_end(job)}",
         text="It ends as canceled. Its backend is asked to stop what runs there.",
-        facts={"Process": found.processID, "Status": found.switchyard.status},
+        facts={"Process": found.processID, "Status": word(found.switchyard.status)},
         action=f"/jobs/{job}/cancel",
         button="Cancel 1 job",
         hint="why it must not go on",
@@ -122,7 +123,7 @@ async def confirm_call_back(call: Call, job: UUID) -> Confirmation:
     return Confirmation(
         title=f"Make the callbacks of job {_end(job)} again",
         text="Every callback of its end is made again. Receivers know a repeated one by its content.",
-        facts={"Process": found.processID, "Status": found.switchyard.status},
+        facts={"Process": found.processID, "Status": word(found.switchyard.status)},
         action=f"/jobs/{job}/call-back",
         button="Make callbacks again",
         hint="who did not get them",

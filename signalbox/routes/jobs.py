@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, delete, get
 from signalbox.interval import bounds, time_of
-from signalbox.problem import OGC, not_found
+from signalbox.problem import OGC, HttpProblem, not_found
 from signalbox.records.base import Record
 from signalbox.records.jobs import Details, Job, JobList, JobState
 from switchyard.ledger.queries import query as named
@@ -32,6 +32,8 @@ def _separate(given: Any) -> Any:
 
 
 Several = [BeforeValidator(_separate), Field(min_length=1, max_length=100)]
+Degrees = Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]
+Box = Annotated[list[Degrees], BeforeValidator(_separate), Field(min_length=4, max_length=4)]
 
 
 class JobQuery(Record):
@@ -63,6 +65,8 @@ class JobQuery(Record):
     """Only jobs of this caller."""
     correlation_id: Text | None = None
     """Only this correlation id."""
+    bbox: Box | None = None
+    """Only jobs with inputs that touch this box of degrees: west, south, east, north."""
     id: Annotated[str, Field(pattern="^…?[0-9A-Fa-f][0-9A-Fa-f-]{3,35}$")] | None = None
     """Only jobs whose id begins or ends with these digits, as pages show them or in full."""
 
@@ -71,8 +75,8 @@ class JobQuery(Record):
 async def jobs(call: Call, query: JobQuery) -> JobList:
     """The jobs, the newest first."""
     values = await _values(call, query)
-    only_open = query.status is not None and set(query.status) <= OPEN and call.caller.may(Role.READER)
-    rows = await call.rows(named("signalbox", "open_jobs" if only_open else "jobs"), values)
+    kind = _kind(call, query)
+    rows = await call.rows(named("signalbox", f"{kind}jobs"), values)
     found = [job_of(call, row) for row in _first(rows, query.limit)]
     await _locate(call, found)
     links = [
@@ -83,7 +87,7 @@ async def jobs(call: Call, query: JobQuery) -> JobList:
     if len(rows) > len(found):
         links.append(_link(call, query, "next", rows[len(found) - 1]["job_id"]))
     else:
-        end = await call.row(named("signalbox", "open_window_end" if only_open else "window_end"), values)
+        end = await call.row(named("signalbox", f"{kind}window_end"), values)
         if end is not None:
             links.append(_link(call, query, "next", end["action_uuid"]))
             looked = time_of(end["action_uuid"])
@@ -155,11 +159,30 @@ def job_of(call: Call, row: dict[str, Any]) -> Job:
 
 
 async def _locate(call: Call, jobs: list[Job]) -> None:
-    """Adds the boxes around the coordinates in their inputs, for the map."""
+    """Adds where their inputs are, for the map."""
     rows = await call.rows(named("signalbox", "footprints"), {"jobs": [job.jobID for job in jobs]})
     boxes = {str(row["job_id"]): row["bbox"] for row in rows}
     for job in jobs:
         job.bbox = boxes.get(job.jobID)
+
+
+def _kind(call: Call, query: JobQuery) -> Literal["located_", "open_", ""]:
+    """Which queries find them without looking at all jobs."""
+    if query.bbox is not None:
+        return "located_"
+    only_open = query.status is not None and set(query.status) <= OPEN and call.caller.may(Role.READER)
+    return "open_" if only_open else ""
+
+
+def _areas(box: list[float] | None) -> str:
+    """The box as Postgres writes an array of boxes; two where it crosses the antimeridian."""
+    if box is None:
+        return "{}"
+    west, south, east, north = box
+    if south > north:
+        raise HttpProblem(400, "/bbox: its south is north of its north; give west, south, east, north")
+    spans = [(west, east)] if west <= east else [(west, 180.0), (-180.0, east)]
+    return "{" + ";".join(f"({left!r},{south!r}),({right!r},{north!r})" for left, right in spans) + "}"
 
 
 async def _values(call: Call, query: JobQuery) -> dict[str, Any]:
@@ -178,6 +201,7 @@ async def _values(call: Call, query: JobQuery) -> dict[str, Any]:
         "after": after,
         "before": before,
         "window": WINDOW,
+        "areas": _areas(query.bbox),
         "limit": query.limit + 1,
         "processes": query.processID,
         "statuses": query.status,
@@ -197,6 +221,8 @@ async def _floor(call: Call, at: Any) -> UUID:
 
 def _link(call: Call, query: JobQuery, rel: str, before: UUID, kind: str = "application/json") -> Any:
     given = query.model_dump(exclude_none=True, exclude={"before"}, exclude_unset=True)
+    if query.bbox is not None:
+        given["bbox"] = ",".join(map(repr, query.bbox))
     if before != LAST:
         given["before"] = str(before)
     if kind == "text/html":

@@ -75,7 +75,7 @@
     map.on("moveend", look);
     const view = box.querySelector("[data-view]");
     if (!view) return;
-    view.hidden = false;
+    box.querySelectorAll("[data-view], [data-view-hint]").forEach((each) => { each.hidden = false; });
     view.addEventListener("click", () => search(map.getBounds()));
     map.on("boxzoomend", (e) => search(e.boxZoomBounds));
   }

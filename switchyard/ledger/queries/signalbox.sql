@@ -43,6 +43,18 @@ where (%(processes)s::text[] is null or j.process_id = any(%(processes)s))
 -- include matching
 order by recent.action_uuid desc limit %(limit)s;
 
+-- located_jobs: the same for jobs with inputs that touch a box
+select j.* from switchyard.located(%(areas)s::box[], %(after)s, %(before)s, %(window)s) as recent (job_id)
+cross join lateral (select * from switchyard.job j where j.job_id = recent.job_id offset 0) as j
+where (%(processes)s::text[] is null or j.process_id = any(%(processes)s))
+  and (%(statuses)s::text[] is null or j.job_status = any(%(statuses)s))
+-- include matching
+order by recent.job_id desc limit %(limit)s;
+
+-- located_window_end: the oldest job that was looked at, where others follow
+select x.action_uuid from switchyard.located_end(%(areas)s::box[], %(after)s, %(before)s, %(window)s) as x (action_uuid)
+where x.action_uuid is not null;
+
 -- window_end: the oldest job of a whole window, from which the next page goes on
 select a.action_uuid from switchyard.visible_action a
 where a.workflow is not null and a.action_uuid > %(after)s::uuid and a.action_uuid < %(before)s::uuid
@@ -138,17 +150,7 @@ cross join lateral (
   order by e.event_time desc, e.event_id desc limit 1) as e
 where f.depth = 1 order by f.status = 'SUCCESSFUL', f.action_uuid limit 5;
 
--- footprints: the boxes around all coordinates and bounding boxes in the inputs of these jobs, where these are small;
--- the depths bound how often a number is read that is nested in many keys of these names
-select a.action_uuid as job_id, array[min(p.x), min(p.y), max(p.x), max(p.y)] as bbox
-from switchyard.visible_action a cross join lateral (
-  select (c ->> 0)::float8 as x, (c ->> 1)::float8 as y from jsonb_path_query(a.parameters,
-    'strict $.**{0 to 8}.coordinates.**{0 to 3} ? (@.type() == "array" && @[0].type() == "number" && @[1].type() == "number")', silent => true) c
-  union all
-  select (b ->> n)::float8, (b ->> n + 1)::float8 from jsonb_path_query(a.parameters, 'strict $.**{0 to 8}.bbox ? (@.type() == "array"
-    && @.size() == 4 && @[0].type() == "number" && @[1].type() == "number" && @[2].type() == "number" && @[3].type() == "number")',
-    silent => true) b, unnest(array[0, 2]) n
-) as p
-where a.action_uuid = any(%(jobs)s::uuid[]) and pg_column_size(a.parameters) < 100000 and octet_length(a.parameters::text) < 100000
-  and p.x between -180 and 180 and p.y between -90 and 90
-group by a.action_uuid;
+-- footprints: where the inputs of these jobs are; across the antimeridian, west is more than east
+select f.action_uuid as job_id, array[(f.area[1])[0], (f.area[1])[1], coalesce((g.area[0])[0], (f.area[0])[0]), (f.area[0])[1]] as bbox
+from switchyard.visible_footprint f left join switchyard.visible_footprint g on g.action_uuid = f.action_uuid and g.part = 2
+where f.action_uuid = any(%(jobs)s::uuid[]) and f.part = 1;

@@ -23,10 +23,11 @@ class Scene:
 
     database: Database
     jobs: dict[str, UUID] = field(default_factory=dict)
+    entry: int = 0
 
     def at(self, path: str) -> str:
         """The path with the ids of this scene."""
-        return path.format(**self.jobs, CAMPAIGN=quote(HOSTILE, safe=""))
+        return path.format(**self.jobs, CAMPAIGN=quote(HOSTILE, safe=""), ENTRY=self.entry)
 
     def submit(self, name: str, **given: Any) -> UUID:
         """A job, by the function that clients call."""
@@ -56,6 +57,7 @@ class Scene:
 def set_up(database: Database, store: Store) -> Scene:
     """A yard with jobs in every status, a pause, a worker that is lost, and names that attack the page."""
     scene = Scene(database)
+    _processes(database)
     for status in (
         "QUEUED",
         "RUNNING",
@@ -92,7 +94,37 @@ def set_up(database: Database, store: Store) -> Scene:
     _fleet(database)
     _campaigns(scene)
     _schedules(database)
+    _reusable(scene)
+    [[scene.entry]] = database.execute(
+        "insert into switchyard.journal (kind, subject, reason, needs_review) values ('unreadable', %s, %s, true) returning entry_id",
+        *(HOSTILE, HOSTILE),
+    )
     return scene
+
+
+def _processes(database: Database) -> None:
+    """What can be submitted; both have coordinates."""
+    about = {"title": HOSTILE, "description": HOSTILE}
+    schema = {"type": "object", "properties": {"bbox": {"type": "array", "description": HOSTILE}}}
+    database.execute(
+        "insert into switchyard.route (workflow, action_name, about) values ('nutrient', 'shell', %s), (%s, %s, %s)",
+        json.dumps({"title": "Nutrient loads", "input": schema}),
+        *(HOSTILE, HOSTILE, json.dumps({**about, "input": schema})),
+    )
+    rule = {"version": "7", "key": ["$.tile"], "for": 3600, "shared": False}
+    database.execute(
+        "insert into switchyard.route (workflow, action_name, reuse) values ('tiles', 'shell', %s)",
+        json.dumps(rule),
+    )
+
+
+def _reusable(scene: Scene) -> None:
+    """Two results that later jobs would be given."""
+    made = [scene.submit("shell", workflow="tiles", parameters={"tile": tile}) for tile in "ab"]
+    scene.database.execute("select switchyard.settle_reuse(100)")
+    for uuid in made:
+        scene.event(uuid, "SUCCESSFUL")
+    scene.database.execute("select switchyard.settle_reuse(100)")
 
 
 def _graph(scene: Scene) -> None:
@@ -210,7 +242,6 @@ def _lanes(database: Database) -> None:
 def _fleet(database: Database) -> None:
     _lanes(database)
     database.execute("select switchyard.pause('stac', 'ops', 'the catalogue is being migrated')")
-    database.execute("insert into switchyard.route values ('nutrient', 'shell'), (%s, %s)", HOSTILE, HOSTILE)
     database.execute(
         "insert into switchyard.worker (kind, action_name, host, version, pid, beat_at, lost_at, state) values"
         " ('conductor', 'shell', 'yard-a', '0.1.0', 4711, now(), null, '{}'),"

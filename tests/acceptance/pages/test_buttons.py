@@ -1,10 +1,14 @@
 """Every button, pressed by hand."""
 
+import json
+import re
+from urllib.parse import quote
 from uuid import UUID
 
 import pytest
 from playwright.sync_api import Page
 
+from switchyard.tokens import hash_of, new_token
 from tests.acceptance.pages.conftest import Site
 from tests.acceptance.pages.scene import HOSTILE, Scene
 from tests.parts.browser import Chromium
@@ -224,3 +228,161 @@ def test_a_job_is_found_by_the_end_of_its_id(chromium: Chromium, site: Site, sce
             with page.expect_navigation(url="**/jobs?id=*"):
                 page.keyboard.press("Enter")
             assert page.locator(f"#jobs a[href$='{job}']").count() == 1
+
+
+def test_a_message_that_nobody_could_read_is_dismissed(chromium: Chromium, site: Site, scene: Scene) -> None:
+    [[entry]] = site.database.execute(
+        "insert into switchyard.journal (kind, subject, reason, needs_review) values ('unreadable', 'queue', 'no JSON', true) returning entry_id"
+    )
+    with chromium.sight(site.origin) as sight:
+        page = sight.open("/inbox")
+        page.get_by_role("link", name=f"Dismiss… entry {entry}", exact=True).click()
+        confirm(page, "Dismiss 1 entry", "a test of somebody")
+        page.wait_for_url("**/inbox")
+        assert page.get_by_role("link", name=f"Dismiss… entry {entry}", exact=True).count() == 0
+
+
+def test_a_campaign_is_paused_resumed_retriggered_and_canceled(
+    chromium: Chromium, site: Site, scene: Scene
+) -> None:
+    name = f"summer {HOSTILE}"
+    [[campaign]] = site.database.execute(
+        "select switchyard.start_campaign(%s, '{}', 30, workflow => 'nutrient')", name
+    )
+    items = json.dumps([{"id": "one", "parameters": {}}, {"id": "two", "parameters": {}}])
+    site.database.execute("select switchyard.feed(%s, '{}', %s, '{}', true)", campaign, items)
+    site.database.execute("select * from switchyard.submit_items(30)")
+    [[member], _] = site.database.execute(
+        "select action_uuid from switchyard.action where member_of = %s", campaign
+    )
+    scene.event(UUID(str(member)), "FAILED", "no overlap")
+    scene.database.execute("select switchyard.callbacks_made(%s, 1)", member)
+    with chromium.sight(site.origin) as sight:
+        page = sight.open("/campaigns")
+        page.get_by_role("link", name=name).click()
+        for link, button in (
+            ("Pause…", "Pause"),
+            ("Resume…", "Resume"),
+            ("Retrigger 1…", "Retrigger 1"),
+            ("Cancel…", "Cancel"),
+        ):
+            page.get_by_role("link", name=link, exact=True).click()
+            page.get_by_label("Reason").fill(HOSTILE)
+            page.locator("main form button").click()
+            page.wait_for_url(re.compile("/campaigns/summer[^/]*$|/campaigns/summer.*textarea%3E$"))
+            assert button.split()[0] in ("Pause", "Resume", "Retrigger", "Cancel")
+            page = sight.open(f"/campaigns/{quote(name, safe='')}")
+    assert site.database.execute(
+        "select kind from switchyard.journal where subject = %s order by entry_id", name
+    )[:2] == [("pause_campaign",), ("resume_campaign",)]
+    assert last_event(site, UUID(str(member)))[:2] == ("PENDING", 2)
+    assert last_event(site, UUID(str(campaign)))[0] == "CANCELED"
+
+
+def test_a_schedule_is_triggered_paused_and_resumed(chromium: Chromium, site: Site, scene: Scene) -> None:
+    decisions = []
+    with chromium.sight(site.origin) as sight:
+        for decision in ("Trigger", "Pause", "Resume"):
+            page = sight.open("/schedules")
+            page.get_by_role("link", name=f"{decision}… nightly", exact=True).click()
+            page.get_by_label("Reason").fill("the catalogue is back")
+            page.locator("main form button").click()
+            page.wait_for_url("**/schedules")
+            [[kind]] = site.database.execute(
+                "select kind from switchyard.journal where subject = 'nightly' order by entry_id desc limit 1"
+            )
+            decisions.append(kind)
+    assert decisions == ["trigger_schedule", "pause_schedule", "resume_schedule"]
+
+
+def test_results_are_forgotten(chromium: Chromium, site: Site, scene: Scene) -> None:
+    with chromium.sight(site.origin) as sight:
+        page = sight.open("/processes/tiles")
+        page.get_by_role("link", name="Forget results…").click()
+        confirm(page, "Forget 2", "wrong bands")
+        page.wait_for_url("**/journal")
+        assert "forgot results of" in page.locator("main").inner_text()
+        page = sight.open("/results:forget?workflow=tiles")
+        page.get_by_text("Nothing matches any more").wait_for()
+        assert page.locator("main form").count() == 0
+
+
+def test_somebody_signs_in_and_out(chromium: Chromium, site: Site, scene: Scene) -> None:
+    token = new_token()
+    site.database.execute(
+        "select switchyard.add_token('olga', %s, 'reader', 'infinity', 'test')", hash_of(token)
+    )
+    with chromium.sight(site.origin) as sight:
+        page = sight.open("/login")
+        page.get_by_label("Token").fill(token)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(f"{site.origin}/")
+        assert len(page.context.cookies()) == 1
+        page.get_by_role("button", name="Sign out").click()
+        page.wait_for_url("**/login")
+        assert sight.page.context.cookies() == []
+
+
+def test_what_needs_somebody_leads_to_where_it_is_decided(
+    chromium: Chromium, site: Site, scene: Scene
+) -> None:
+    with chromium.sight(site.origin) as sight:
+        for link, where in (
+            ("What to start of deliver", "**/queues#deliver"),
+            ("See workers of yard-c", "**/workers"),
+            ("Decide of Inbox", "**/inbox"),
+        ):
+            page = sight.open("/")
+            page.get_by_role("link", name=link).click()
+            page.wait_for_url(where)
+
+
+def test_a_text_is_copied(chromium: Chromium, site: Site, scene: Scene) -> None:
+    with chromium.sight(site.origin, permissions=["clipboard-read", "clipboard-write"]) as sight:
+        page = sight.open(f"/jobs/{scene.jobs['FAILED']}")
+        page.get_by_role("button", name="Copy").click()
+        page.get_by_role("button", name="Copied").wait_for()
+        assert '"edition": "C"' in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_jobs_are_searched_where_the_map_is(chromium: Chromium, site: Site, scene: Scene) -> None:
+    near = str(scene.submit("shell", parameters={"bbox": [-60.2, -10.2, -60.1, -10.1]}))
+    far = str(scene.submit("shell", parameters={"bbox": [60.1, 10.1, 60.2, 10.2]}))
+    with chromium.sight(site.origin) as sight:
+        page = sight.open("/jobs?bbox=-61,-11,-59,-9")
+        page.locator(".leaf path.asked").wait_for()
+        assert page.locator(f"#jobs a[href$='{near}']").count() == 1
+        assert page.locator("#jobs tbody tr").count() == 1
+        with page.expect_navigation(url="**/jobs?bbox=*"):
+            page.get_by_role("button", name="Search in this view").click()
+        assert page.locator("#jobs tbody tr").count() == 1, "the view is around the box"
+        field = [float(part) for part in page.get_by_label("Within").input_value().split(",")]
+        assert -63 < field[0] < -61
+        assert 59 > field[2] * -1 > 57
+        page = sight.open("/jobs")
+        page.locator(".leaf path.f").first.wait_for(state="attached")
+        box = page.locator(".leaf").bounding_box()
+        assert box is not None
+        page.keyboard.down("Shift")
+        page.mouse.move(box["x"] + 60, box["y"] + 2)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] - 2, box["y"] + box["height"] - 2, steps=4)
+        with page.expect_navigation(url="**/jobs?bbox=*"):
+            page.mouse.up()
+        page.keyboard.up("Shift")
+        assert page.locator(f"#jobs a[href$='{far}']").count() == 1
+
+
+def test_a_decision_can_be_left(chromium: Chromium, site: Site, scene: Scene) -> None:
+    job = failed(scene, "exit code 142")
+    with chromium.sight(site.origin) as sight:
+        for path, back in (
+            (f"/jobs/{job}/retrigger", f"/jobs/{job}"),
+            ("/campaigns/spring/cancel", "/campaigns/spring"),
+            ("/schedules/nightly/pause", "/schedules"),
+            ("/queues/shell/pause", "/queues"),
+        ):
+            page = sight.open(path)
+            page.get_by_role("link", name="Leave it as it is").click()
+            page.wait_for_url(f"{site.origin}{back}")
+    assert last_event(site, job)[:2] == ("FAILED", 1)

@@ -9,6 +9,7 @@ from tests.parts.browser import Chromium, Scheme, Sight
 PAGES = {
     "overview": "/",
     "jobs": "/jobs",
+    "jobs-in-a-box": "/jobs?bbox=-4,50,-1,53",
     "job": "/jobs/{AGAIN}",
     "job-failed": "/jobs/{FAILED}",
     "job-graph": "/jobs/{GRAPH}",
@@ -35,7 +36,14 @@ PAGES = {
     "campaign-hostile": "/campaigns/{CAMPAIGN}",
     "campaign-retrigger": "/campaigns/spring/retrigger",
     "processes": "/processes",
-    "forget": "/results:forget?workflow=nutrient",
+    "forget": "/results:forget?workflow=tiles",
+    "campaign-pause": "/campaigns/spring/pause",
+    "campaign-resume": "/campaigns/{CAMPAIGN}/resume",
+    "campaign-cancel": "/campaigns/spring/cancel",
+    "retrigger-action": "/actions/{FAILED}/retrigger",
+    "dismiss-entry": "/inbox/{ENTRY}/dismiss",
+    "schedule-trigger": "/schedules/nightly/trigger",
+    "schedule-pause": "/schedules/nightly/pause",
     "pause": "/queues/shell/pause",
     "resume": "/queues/stac/resume",
 }

@@ -78,6 +78,9 @@ async def test_req_core_process_execute_input_inline_binary(client: httpx.AsyncC
 
 async def test_req_core_process_execute_input_inline_bbox(client: httpx.AsyncClient, jobs: Jobs) -> None:
     box = {"bbox": [-1.9, 51.7, -1.4, 52.0], "crs": "http://www.opengis.net/def/crs/OGC/1.3/CRS84"}
+    jobs.database.execute(
+        'update switchyard.route set about = \'{"input": {"properties": {"bbox": {}}}}\' returning 1'
+    )
     assert await executed(client, box) == box
     [job] = (await client.get("/jobs")).json()["jobs"]
     assert job["bbox"] == box["bbox"]
