@@ -9,6 +9,7 @@ open, at the end: how long until each of the four that enter behind the position
 
 import argparse
 import statistics
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from benchmarks.server import fresh, server
 from switchyard.ledger import migrate
 
 BATCH = 100
+SHOWN = 30  # seconds between two lines about the progress
 SUBMIT = "insert into switchyard.action (action_name) select 'noop' from generate_series(1, %s)"
 CLAIM = "select uuids, runs, attempts, lock_ids from switchyard.claim('noop', %s)"
 END = """insert into switchyard.event (action_uuid, status, run, attempt, source)
@@ -86,6 +88,20 @@ class Worker:
             self.done += len(row[0])
         else:
             time.sleep(0.005)  # as a worker that looks again every few milliseconds
+
+
+def shown_work(worker: Worker, seconds: float) -> None:
+    """Work for that time, and print from time to time how fast claims are."""
+    left = seconds
+    while left > 0:
+        done, claims = worker.work_for(min(left, SHOWN))
+        left -= SHOWN
+        rate = done / min(SHOWN, seconds)
+        print(
+            f"{rate:,.0f}/s, claim p99 {p99(claims):.1f} ms, {max(0, left):.0f} s left",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def p99(seconds: list[float]) -> float:
@@ -166,7 +182,7 @@ def main() -> None:
             without, usual = worker.work_for(part)
             with snapshot(url):
                 _, first = worker.work_for(part)
-                worker.work_for(max(0, chosen.seconds - 2 * part))
+                shown_work(worker, max(0, chosen.seconds - 2 * part))
                 done, last = worker.work_for(part)
                 found = behind(url, worker)
             recovered = recovery(worker, p99(first))

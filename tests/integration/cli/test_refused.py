@@ -45,6 +45,7 @@ LINES = {
     '{"name": "noop"}': "line 2: must be an object of action_name, after,",
     '{"action_name": 5}': "line 2: action_name: must be a string",
     '{"action_name": "noop", "correlation_id": ["a"]}': "line 2: correlation_id: must be a string",
+    '{"action_name": "noop", "lane": "a\\u0000b"}': "line 2: lane: has a NUL character",
     '{"action_name": "noop", "priority": null}': "line 2: priority: must be a whole number",
     '{"action_name": "noop", "priority": 1.5}': "line 2: priority: must be a whole number",
     '{"action_name": "noop", "start_after": 5}': "line 2: start_after: '5' is neither a time like",
