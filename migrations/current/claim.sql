@@ -14,9 +14,13 @@
 -- fact about the past, so it cannot become wrong. Whatever is made ready behind the position later was stamped
 -- (yard.entered) by a transaction that `seen` does not show, and yard_arrival has those in the order of their ids:
 -- submissions that commit late, retriggers, backoffs that fall due, higher priorities.
+--
+-- What is held blocks the position, for it usually ends soon. Until it does, and for up to 250 ms, claims start at the key
+-- that was looked at last, `ahead`: without it, each would try the locks of all that is in flight, at half its cost.
 create or replace function switchyard.no_position(p_action_name text) returns switchyard.claim_position
 language sql volatile as $$
-  select row(p_action_name, clock_timestamp(), '1:1:', -32768, '00000000-0000-0000-0000-000000000000', '-infinity', '-infinity', '-infinity', '{}')::switchyard.claim_position
+  select row(p_action_name, clock_timestamp(), '1:1:', -32768, '00000000-0000-0000-0000-000000000000', '-infinity', clock_timestamp(), '-infinity', '{}',
+    -32768, '00000000-0000-0000-0000-000000000000')::switchyard.claim_position
 $$;
 comment on function switchyard.no_position is 'The position of a session that has not claimed yet.';
 
@@ -49,7 +53,7 @@ declare
   open_then xid8[] := array(select pg_snapshot_xip(p_at.seen));
 begin
   select count(*), min(n.due),
-    array_agg(n.action_uuid) filter (where n.flow is null and n.due is null and (n.priority, n.action_uuid) <= (p_at.priority, p_at.action_uuid))
+    array_agg(n.action_uuid) filter (where n.flow is null and n.due is null and (n.priority, n.action_uuid) <= (p_at.ahead_priority, p_at.ahead_uuid))
   into arrived, first_due, behind
   from (
     (select z.action_uuid, z.action_name, z.flow, z.priority, z.due from switchyard.yard z
@@ -64,7 +68,7 @@ begin
   where n.action_name = p_at.action_name;
 end
 $$;
-comment on function switchyard.arrivals is 'What became ready or began to wait since that position was taken: how many, the first due, and those behind it.';
+comment on function switchyard.arrivals is 'What became ready or began to wait since that position was taken: how many, the first due, and those up to where it looked ahead.';
 
 -- Of those ids, which are behind the position: what is ready, in order, until there are enough. What is held remains, also
 -- by this session: a cancel and a retrigger may have opened a new run of what it still has in flight.
@@ -116,16 +120,19 @@ declare
   page_priorities smallint[];
   last_priority smallint;
   last_uuid uuid;
+  tried bigint;
+  places bigint[]; -- of the page, that were free
+  before bigint; -- the number of free ones at its beginning
+  jumps boolean; -- starts where it looked last
   free_priority smallint; -- up to here nothing is held
   free_uuid uuid;
+  taken uuid[];
   in_the_way uuid[] := '{}'; -- held, by others or by this session
-  foreign_held boolean := false;
   fresh record;
   found_behind record;
   behind uuid[] := '{}';
   made_ready uuid[];
   withheld boolean;
-  own boolean;
   got uuid[] := '{}';
   got_locks bigint[] := '{}';
 begin
@@ -161,7 +168,7 @@ begin
       returning y.flow, y.priority, y.action_uuid
     )
     select array_agg(r.action_uuid) into made_ready from ready r
-    where r.flow is null and (r.priority, r.action_uuid) <= (at.priority, at.action_uuid);
+    where r.flow is null and (r.priority, r.action_uuid) <= (at.ahead_priority, at.ahead_uuid);
     behind := behind || coalesce(made_ready, '{}');
     select min(w.due) into next_due from switchyard.yard w
     where w.action_name = p_action_name and w.status in ('PENDING', 'BACKOFF') and w.due is not null and w.due >= at.waited;
@@ -177,51 +184,76 @@ begin
     at.probed := case when found_behind.tried then moment else '-infinity' end;
   end if;
 
-  -- From the position on.
-  last_priority := at.priority; last_uuid := at.action_uuid;
-  while cardinality(got) < p_limit loop
-    select array_agg(c.action_uuid), array_agg(c.lock_id), array_agg(c.priority) into page, page_locks, page_priorities
-    from (
-      select y.action_uuid, y.lock_id, y.priority from switchyard.yard y
-      where y.action_name = p_action_name and y.flow is null and y.status in ('PENDING', 'BACKOFF') and y.due is null
-        and (y.priority, y.action_uuid) > (last_priority, last_uuid)
-      order by y.priority, y.action_uuid limit page_size) as c;
-    exit when page is null;
-    for place in 1 .. cardinality(page) loop
-      own := held[width_bucket(page[place], held)] = page[place];
-      if own is not true and pg_try_advisory_lock(page_locks[place]) then
-        got := got || page[place];
-        got_locks := got_locks || page_locks[place];
-      else
-        foreign_held := foreign_held or own is not true;
-        if free_uuid is null then
-          free_priority := last_priority; free_uuid := last_uuid;
-        end if;
-        in_the_way := in_the_way || page[place];
+  -- From the position on, or from where the last claims looked, and then again from the position if that is not enough.
+  jumps := (at.ahead_priority, at.ahead_uuid) > (at.priority, at.action_uuid) and moment between at.moved and at.moved + patience;
+  loop
+    if jumps then
+      last_priority := at.ahead_priority; last_uuid := at.ahead_uuid;
+    else
+      last_priority := at.priority; last_uuid := at.action_uuid;
+      if got <> '{}' then
+        held := (select array_agg(h order by h) from unnest(held || got) as h); -- not a second time
       end if;
-      last_priority := page_priorities[place]; last_uuid := page[place];
-      exit when cardinality(got) = p_limit;
+    end if;
+    while cardinality(got) < p_limit loop
+      select array_agg(c.action_uuid), array_agg(c.lock_id), array_agg(c.priority) into page, page_locks, page_priorities
+      from (
+        select y.action_uuid, y.lock_id, y.priority from switchyard.yard y
+        where y.action_name = p_action_name and y.flow is null and y.status in ('PENDING', 'BACKOFF') and y.due is null
+          and (y.priority, y.action_uuid) > (last_priority, last_uuid)
+        order by y.priority, y.action_uuid limit page_size) as c;
+      exit when page is null;
+      -- The LIMIT ends it with the last lock that is wanted.
+      select got || array_agg(t.action_uuid), got_locks || array_agg(t.lock_id), coalesce(array_agg(t.place), '{}') into got, got_locks, places
+      from (
+        select c.* from unnest(page, page_locks) with ordinality as c (action_uuid, lock_id, place)
+        where switchyard.try_lock_unless_held(c.action_uuid, c.lock_id, held) limit p_limit - cardinality(got)) as t;
+      tried := case when cardinality(got) = p_limit then places[cardinality(places)] else cardinality(page) end;
+      if cardinality(places) < tried and free_uuid is null then
+        before := coalesce((select min(p.number) from unnest(places) with ordinality as p (place, number) where p.place <> p.number),
+          cardinality(places) + 1) - 1;
+        free_priority := case when before = 0 then last_priority else page_priorities[before] end;
+        free_uuid := case when before = 0 then last_uuid else page[before] end;
+      end if;
+      last_priority := page_priorities[tried]; last_uuid := page[tried];
+      exit when cardinality(page) < page_size;
+      page_size := 2 * page_size;
     end loop;
-    exit when cardinality(got) = p_limit or cardinality(page) < page_size;
-    page_size := 2 * page_size;
+    exit when not jumps or cardinality(got) = p_limit;
+    jumps := false; free_uuid := null;
   end loop;
 
   -- What is held ends soon, as a rule: the position waits for it, and steps over it only after a while.
-  if free_uuid is null then
+  if free_uuid is not null and (cardinality(got) < p_limit or moment not between at.moved and at.moved + patience) then
+    taken := array(select g from unnest(got) as g order by g);
+    in_the_way := array(
+      select y.action_uuid from switchyard.yard y
+      where y.action_name = p_action_name and y.flow is null and y.status in ('PENDING', 'BACKOFF') and y.due is null
+        and (y.priority, y.action_uuid) > (free_priority, free_uuid) and (y.priority, y.action_uuid) <= (last_priority, last_uuid)
+        and taken[width_bucket(y.action_uuid, taken)] is distinct from y.action_uuid);
+  end if;
+  if (last_priority, last_uuid) > (at.ahead_priority, at.ahead_uuid) then
+    at.ahead_priority := last_priority; at.ahead_uuid := last_uuid;
+  end if;
+  if jumps then
+    null; -- nothing is known of what was held
+  elsif free_uuid is null then
     at.priority := last_priority; at.action_uuid := last_uuid; at.moved := moment;
   elsif (free_priority, free_uuid) > (at.priority, at.action_uuid) then
     at.priority := free_priority; at.action_uuid := free_uuid; at.moved := moment;
-  elsif moment > at.moved + patience then
+  elsif moment not between at.moved and at.moved + patience then
     at.priority := last_priority; at.action_uuid := last_uuid; at.moved := moment;
     at.passed := at.passed || in_the_way;
   end if;
   if cardinality(got) < p_limit and at.passed <> '{}' and at.probed < moment then
+    held := (select array_agg(h order by h) from unnest(held || got) as h);
     select * into found_behind from switchyard.claim_behind(at.passed, held, p_limit - cardinality(got));
     got := got || found_behind.got; got_locks := got_locks || found_behind.got_locks;
     at.passed := found_behind.remaining;
     at.probed := case when found_behind.tried then moment else '-infinity' end;
   end if;
-  skipped := cardinality(got) < p_limit and (foreign_held or at.passed <> '{}');
+  skipped := cardinality(got) < p_limit and (at.passed <> '{}'
+    or exists (select from unnest(in_the_way) as w where held[width_bucket(w, held)] is distinct from w));
   at.seen := seen;
   perform set_config('switchyard.position', at::text, false);
   if cardinality(got) > 0 then

@@ -101,7 +101,8 @@ create table switchyard.action (
   constraint correlation_id_is_short check (length(correlation_id) <= 500),
   constraint parameters_is_an_object check (jsonb_typeof(parameters) = 'object'),
   -- Large inputs belong in the object store; here they would slow every claim.
-  constraint parameters_is_within_limits check (switchyard.is_within_limits(parameters)),
+  -- The length alone decides for most, without the call of a function for each row.
+  constraint parameters_is_within_limits check (octet_length(parameters::text) <= 300 or switchyard.is_within_limits(parameters)),
   -- Only a release writes this key: it names outputs of other actions that conductor will read.
   constraint parameters_names_no_inputs check (inputs is not null or not parameters ? '$inputs'),
   constraint callbacks_is_a_list check (jsonb_typeof(callbacks) = 'array'),
@@ -268,7 +269,9 @@ create type switchyard.claim_position as (
   waited timestamptz,
   moved timestamptz,
   probed timestamptz,
-  passed uuid[]
+  passed uuid[],
+  ahead_priority smallint,
+  ahead_uuid uuid
 );
 comment on type switchyard.claim_position is 'What a session remembers of the queue between two claims; see the function claim.';
 

@@ -130,7 +130,7 @@ def test_two_releases_work_side_by_side_while_the_database_is_migrated(
 
 
 def more(database: Database, count: int) -> None:
-    """Wait until so many more have ended."""
+    """Wait until that many more have ended."""
     [(before,)] = database.execute(ENDED)
     until(lambda: database.execute(ENDED)[0][0] >= before + count, 120)
 

@@ -41,13 +41,19 @@ def old_snapshot(ledger: Ledger) -> Iterator[None]:
 def blocks(connection: Connection) -> int:
     """Blocks that a claim of one touches; what it claims is finished."""
     connection.execute(FILL, [1])
-    [(plan,)] = connection.execute(
-        "explain (analyze, buffers, format json) select * from switchyard.claim('noop', 1)"
-    ).fetchall()
+    count = claim_blocks(connection)
     [(uuid,)] = connection.execute(
         "select action_uuid from switchyard.yard where status = 'PENDING'"
     ).fetchall()
     finish(connection, [uuid])
+    return count
+
+
+def claim_blocks(connection: Connection) -> int:
+    """Blocks that a claim of one touches."""
+    [(plan,)] = connection.execute(
+        "explain (analyze, buffers, format json) select * from switchyard.claim('noop', 1)"
+    ).fetchall()
     top = plan[0]["Plan"]
     count: int = top["Shared Hit Blocks"] + top["Shared Read Blocks"]
     return count
@@ -140,6 +146,74 @@ def test_what_a_peer_held_is_found_when_the_peer_is_gone(ledger: Ledger) -> None
         finish(worker, claim(worker, 10))
         peer.execute("select pg_advisory_unlock_all()")
         assert sorted(claim(worker, 20))[:5] == sorted(theirs)
+
+
+def ahead_of_a_peer(ledger: Ledger, peer: Connection) -> list[UUID]:
+    """A peer holds the first five, and the worker has looked beyond them; there is more."""
+    ledger.connection.execute(FILL, [30])
+    theirs = claim(peer, 5)
+    finish(ledger.connection, claim(ledger.connection, 10))
+    return theirs
+
+
+def test_what_a_peer_gives_back_is_found_at_once_where_there_is_not_enough_else(ledger: Ledger) -> None:
+    with ledger.database.connect() as peer:
+        theirs = ahead_of_a_peer(ledger, peer)
+        peer.execute("select pg_advisory_unlock_all()")
+        taken = claim(ledger.connection, 30)
+    assert len(taken) == len(set(taken)) == 20
+    assert set(theirs) < set(taken)
+
+
+def test_what_a_peer_gives_back_is_found_soon_where_there_is_always_more(ledger: Ledger) -> None:
+    with ledger.database.connect() as peer:
+        theirs = ahead_of_a_peer(ledger, peer)
+        peer.execute("select pg_advisory_unlock_all()")
+        taken: list[UUID] = []
+
+        def found_theirs() -> bool:
+            ledger.connection.execute(FILL, [1])
+            taken.extend(got := claim(ledger.connection, 1))
+            finish(ledger.connection, got)
+            return set(theirs) <= set(taken)
+
+        until(found_theirs)
+
+
+def test_what_arrives_before_the_last_key_is_the_next_claimed_and_once(ledger: Ledger) -> None:
+    worker = ledger.connection
+    with ledger.database.connect() as peer:
+        theirs = ahead_of_a_peer(ledger, peer)
+        urgent = ledger.submit(priority=1)
+        held = claim(worker, 1)
+        assert held == [urgent]
+        taken = claim(worker, 30, held=held)
+        assert len(taken) == 15
+        assert not {urgent, *theirs} & set(taken)
+
+
+def test_what_arrived_held_before_the_last_key_is_claimed_once(ledger: Ledger) -> None:
+    worker = ledger.connection
+    with ledger.database.connect() as peer:
+        theirs = ahead_of_a_peer(ledger, peer)
+        urgent = ledger.submit(priority=1)
+        theirs += claim(peer, 1)
+        assert urgent in theirs
+        finish(worker, claim(worker, 1))
+        peer.execute("select pg_advisory_unlock_all()")
+        taken = claim(worker, 30)
+    assert len(taken) == len(set(taken)) == 20
+    assert set(theirs) < set(taken)
+
+
+def test_what_is_in_flight_is_not_tried_by_every_claim(ledger: Ledger) -> None:
+    """The first claim walks over what a peer holds; those right after it start behind that."""
+    worker = ledger.connection
+    with ledger.database.connect() as peer:
+        worker.execute(FILL, [4000])
+        assert len(claim(peer, 3000)) == 3000
+        first, second, third = (claim_blocks(worker) for _ in range(3))
+    assert min(second, third) * 5 < first
 
 
 def _stepped_over(worker: Connection, uuids: list[UUID]) -> bool:
