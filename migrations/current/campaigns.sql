@@ -127,14 +127,15 @@ $$;
 comment on function switchyard.report_source is 'Records why the source of a campaign could not be read further.';
 
 -- The middle one of a large batch is marked: its end notifies, and there is room again before all have ended.
-create or replace function switchyard.submit_some(c switchyard.campaign, room integer) returns integer
+create or replace function switchyard.submit_some(c switchyard.campaign, room integer, only_id text) returns integer
 language plpgsql as $$
 declare
   taken uuid[];
 begin
   with next as (
     select i.id, i.parameters, i.place, switchyard.uuid7() as action_uuid from switchyard.campaign_item i
-    where i.set_uuid = c.action_uuid and i.action_uuid is null order by i.place limit room for update skip locked
+    where i.set_uuid = c.action_uuid and i.action_uuid is null and (only_id is null or i.id = only_id)
+    order by i.place limit room for update skip locked
   ), noted as (
     update switchyard.campaign_item i set action_uuid = n.action_uuid, parameters = null
     from next n where i.set_uuid = c.action_uuid and i.id = n.id
@@ -151,38 +152,86 @@ begin
   return coalesce(cardinality(taken), 0);
 end
 $$;
-comment on function switchyard.submit_some is 'Inserts members for this many items of a campaign; returns how many there were.';
+comment on function switchyard.submit_some is 'Makes members of up to that number of items of a campaign, or of one item; how many there were.';
 
--- An item that cannot be submitted (too large, refused by a trigger) stops its campaign and no other, as in settle_waiting.
+-- What cannot be submitted goes behind all others, and is tried again when it is its turn there.
+create or replace function switchyard.submit_singly(c switchyard.campaign, room integer) returns integer
+language plpgsql as $$
+declare
+  behind constant bigint := 4611686018427387904;
+  item text;
+  submitted integer := 0;
+begin
+  for item in
+    select i.id from switchyard.campaign_item i where i.set_uuid = c.action_uuid and i.action_uuid is null order by i.place limit room
+  loop
+    begin
+      submitted := submitted + switchyard.submit_some(c, 1, item);
+    exception when others then
+      perform switchyard.campaign_stops(c, format('item %s could not be submitted: %s', left(item, 100), sqlerrm));
+      update switchyard.campaign_item i set place = i.place + behind where i.set_uuid = c.action_uuid and i.id = item and i.place < behind;
+    end;
+  end loop;
+  if submitted = 0 then
+    update switchyard.campaign x set not_before = switchyard.looked_at_again('') where x.action_uuid = c.action_uuid;
+  end if;
+  return submitted;
+end
+$$;
+comment on function switchyard.submit_singly is 'The same, each item by itself, after all of them together could not be submitted.';
+
+create or replace function switchyard.submit_next(c switchyard.campaign, p_limit integer, singly boolean) returns integer
+language plpgsql as $$
+declare
+  room integer := least(c.in_flight - (select t.open from switchyard.tally_of(c.action_uuid) as t), p_limit);
+  submitted integer := 0;
+begin
+  if room > 0 then
+    submitted := case when singly then switchyard.submit_singly(c, room) else switchyard.submit_some(c, room, null) end;
+  end if;
+  if submitted > 0 then
+    perform switchyard.fold_tally(c.action_uuid);
+  elsif c.complete and not exists (select from switchyard.campaign_item i where i.set_uuid = c.action_uuid and i.action_uuid is null) then
+    perform switchyard.seal_set(c.action_uuid);
+  end if;
+  return submitted;
+end
+$$;
+comment on function switchyard.submit_next is 'Submits as many items of one campaign as there is room for, or seals it; how many.';
+
+-- Whatever one campaign raises is rolled back alone, and it is set aside, as in settle_waiting.
 create or replace function switchyard.submit_items(p_limit integer default 500, out settled integer, out busy integer)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
   c switchyard.campaign;
-  room integer;
-  submitted integer;
+  singly boolean;
 begin
   settled := 0;
   busy := 0;
   for c in
     select x.* from switchyard.campaign x join switchyard.sets s using (action_uuid)
-    where not s.sealed and not s.settled and x.paused_at is null and x.not_before <= now() and exists (select from switchyard.yard y where y.action_uuid = x.action_uuid)
+    where not s.sealed and not s.settled and x.paused_at is null and x.not_before <= now()
+      and exists (select from switchyard.yard y where y.action_uuid = x.action_uuid)
     for update skip locked
   loop
-    begin
-      room := least(c.in_flight - (select t.open from switchyard.tally_of(c.action_uuid) as t), p_limit);
-      submitted := case when room > 0 then switchyard.submit_some(c, room) else 0 end;
-      if submitted > 0 then
-        perform switchyard.fold_tally(c.action_uuid);
-      elsif c.complete and not exists (select from switchyard.campaign_item i where i.set_uuid = c.action_uuid and i.action_uuid is null) then
-        perform switchyard.seal_set(c.action_uuid);
-      end if;
-      -- Only a full batch is followed by the next at once: else each end would make one.
-      settled := settled + (submitted = p_limit)::integer;
-    exception when query_canceled or others then
-      perform switchyard.campaign_stops(c, 'its next items could not be submitted: ' || sqlerrm);
-      update switchyard.campaign x set not_before = switchyard.looked_at_again(sqlstate) where x.action_uuid = c.action_uuid;
-      exit when sqlstate = '57014';
-    end;
+    singly := false;
+    loop
+      begin
+        -- Only a full batch is followed by the next at once: else each end would make one.
+        settled := settled + (switchyard.submit_next(c, p_limit, singly) = p_limit)::integer;
+        exit;
+      exception when query_canceled or others then
+        if singly or sqlstate = '57014' then
+          perform switchyard.campaign_stops(c, 'its next items could not be submitted: ' || sqlerrm);
+          update switchyard.campaign x set not_before = switchyard.looked_at_again(sqlstate) where x.action_uuid = c.action_uuid;
+          if sqlstate = '57014' then
+            return;
+          end if;
+          exit;
+        end if;
+        singly := true;
+      end;
+    end loop;
   end loop;
 end
 $$;

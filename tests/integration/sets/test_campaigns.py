@@ -88,15 +88,32 @@ def test_a_source_that_repeats_itself_for_ever_is_stopped_and_reported(database:
     assert (subject, "repeat itself" in reason) == ("spring", True)
 
 
-def test_an_item_that_cannot_be_submitted_stops_its_campaign_and_no_other(database: Database) -> None:
+def test_an_item_that_cannot_be_submitted_delays_neither_its_campaign_nor_another(database: Database) -> None:
     with database.connect() as connection:
-        bad, good = start(connection, "bad"), start(connection, "good")
-        connection.execute("alter table switchyard.action add check (parameters -> 'scene' <> '13')")
-        feed(connection, bad, items([13]))
+        bad, good = start(connection, "bad", in_flight=4), start(connection, "good")
+        connection.execute(
+            "alter table switchyard.action add constraint c check (parameters -> 'scene' <> '13')"
+        )
+        feed(connection, bad, items([13, *range(20, 30)]))
         feed(connection, good, items([1]))
         submit_items(connection)
-    assert [len(members(database, each)) for each in (bad, good)] == [0, 1]
-    assert "could not be submitted" in row(database, "bad")["source_error"]
+        assert [len(members(database, each)) for each in (bad, good)] == [3, 1]
+        assert row(database, "bad")["source_error"].startswith("item 13 could not be submitted: new row")
+        while len(done := members(database, bad, "SUCCESSFUL")) < 10:
+            end(connection, *members(database, bad))
+            submit_items(connection)
+        assert len(done) == 10
+        submit_items(connection)
+        assert connection.execute(
+            "select not_before > now() from switchyard.campaign where name = 'bad'"
+        ).fetchall() == [(True,)]
+        assert status(database, bad) == "RUNNING"
+        connection.execute("alter table switchyard.action drop constraint c")
+        connection.execute("update switchyard.campaign set not_before = now()")
+        run_to_the_end(database, connection, bad)
+    assert len(members(database, bad, "SUCCESSFUL")) == 11
+    assert status(database, bad) == "SUCCESSFUL"
+    assert len(database.execute("select subject from switchyard.inbox where kind = 'campaign'")) == 1
 
 
 def test_paused_and_resumed(database: Database) -> None:
@@ -109,9 +126,34 @@ def test_paused_and_resumed(database: Database) -> None:
         end(connection, *members(database, campaign))
         submit_items(connection)
         assert members(database, campaign) == []
-        connection.execute("select switchyard.resume_campaign('spring', 'me', 'because')")
+        connection.execute("listen switchyard_maintenance")
+        resume = "select switchyard.resume_campaign('spring', 'me', 'because')"
+        assert [connection.execute(resume).fetchall() for _ in range(2)] == [[(True,)], [(False,)]]
+        [woken] = connection.notifies(timeout=10, stop_after=1)
+        assert woken.channel == "switchyard_maintenance"
         run_to_the_end(database, connection, campaign)
     assert status(database, campaign) == "SUCCESSFUL"
+
+
+@pytest.mark.parametrize("decision", ["pause", "resume"])
+@pytest.mark.parametrize("by", ["'', 'because'", "'me', ''"])
+def test_who_pauses_and_resumes_says_who_and_why(database: Database, decision: str, by: str) -> None:
+    with database.connect() as connection:
+        start(connection)
+        if decision == "resume":
+            connection.execute("select switchyard.pause_campaign('spring', 'me', 'because')")
+        with pytest.raises(psycopg.errors.NullValueNotAllowed, match="must say something"):
+            connection.execute(f"select switchyard.{decision}_campaign('spring', {by})")
+
+
+def test_a_retrigger_of_one_campaign_waits_for_no_other(database: Database) -> None:
+    with database.connect() as connection, database.connect(autocommit=False) as holder:
+        start(connection)
+        other = start(connection, "other")
+        holder.execute("select from switchyard.sets where action_uuid = %s for update", [other])
+        connection.execute("set lock_timeout = '50ms'")
+        again = "select switchyard.retrigger_campaign('spring', 10, 'me', 'again')"
+        assert connection.execute(again).fetchall() == [(0,)]
 
 
 def test_a_canceled_campaign_submits_nothing_and_goes_on_after_a_retrigger(database: Database) -> None:

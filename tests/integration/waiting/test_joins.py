@@ -158,6 +158,16 @@ def test_a_retriggered_child_reopens_all_that_was_canceled_for_it(database: Data
     assert note == f"waits again: {child} was retriggered by ann"
 
 
+def test_a_retriggered_child_reopens_nothing_that_waited_for_others(database: Database) -> None:
+    with database.connect() as connection:
+        child, other = submit(connection), submit(connection)
+        mine, others = submit(connection, [child]), submit(connection, [other])
+        end(connection, child, other, status="FAILED")
+        settle(connection)
+        connection.execute("select switchyard.retrigger(%s, 'ann', 'repaired')", [child])
+    assert [status(database, uuid) for uuid in (mine, others)] == ["PENDING", "CANCELED"]
+
+
 def test_a_child_retriggered_after_its_waiter_went_on_changes_nothing(database: Database) -> None:
     with database.connect() as connection:
         child = submit(connection)
@@ -217,7 +227,10 @@ def test_a_cycle_cannot_be_made(database: Database) -> None:
             connection.execute(INSERT, [first, [second], second, [first]])
         with pytest.raises(FOREIGN):
             connection.execute(INSERT, [first, [first], second, None])
-        connection.execute(INSERT, [first, None, second, [first]])
+        child = submit(connection)
+        connection.execute(INSERT, [first, [child], second, [first]])  # both wait, in their order
+        end(connection, child)
+        settle(connection)
         end(connection, first)
         settle(connection)
     assert ready(database, second)
