@@ -17,7 +17,7 @@ BAD_ENDS = [
     Status.CANCELED,
     Status.RETRIES_EXHAUSTED,
 ]
-GOOD, BAD, OTHER = "SUCCESSFUL", "BAD", "OTHER"
+GOOD, BAD = "SUCCESSFUL", "BAD"
 PLACES = {"PENDING": (4, 44), "QUEUED": (210, 44), "RUNNING": (420, 44), "BACKOFF": (210, 130)}
 # Every arrow that an action can take; BAD is the unsuccessful end that it reached.
 ARROWS = {

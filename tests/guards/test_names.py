@@ -16,7 +16,7 @@ BY_CONVENTION = (
 )
 EXCEPTIONS = {
     "switchyard": {"errors.py", "explain.py", "folder.py", "model.py", "queue.py"},
-    "assessment": {"assess.py", "job.py"},
+    "assessment": {"job.py"},
 }
 
 

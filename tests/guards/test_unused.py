@@ -19,36 +19,32 @@ DECORATORS = [
 ]
 NAMES = [
     # called or read by a library, by name
-    *("visit_*", "model_config", "down_revision", "row_factory", "autocommit", "text_factory", "status_code"),
+    *("visit_*", "model_config", "row_factory", "autocommit", "text_factory"),
     *("yaml_implicit_resolvers", "field_title_should_be_set", "intercepted_binops", "extra_groups"),
     *("dont_write_bytecode", "capture_signals", "should_exit"),
-    "capture_signals",
     # imported for annotations that are text
     *("*TypeDef", "Trace", "ResponseHandler", "RawResponseMessage"),
     # values that only users write
-    *("PENDING", "USAGE"),
+    "USAGE",
 ]
 EXCEPTIONS = {
     "switchyard/backends/*/backend.py": "*",  # found by entry point
     "signalbox/cli/*.py": "*",
     "switchyard/client/*.py": "*",  # the Python API
     "switchyard/testing/*.py": "*",  # a pytest plugin
-    "switchyard/tasks.py": ["current"],  # for functions of users
     "switchyard/__init__.py": ["__getattr__"],
     "switchyard/config/__init__.py": ["__getattr__"],
     "switchyard/cli/*.py": "*",  # commands, imported by name when they are called
     "switchyard/config/database.py": ["schema_name"],
     "switchyard/process/redact.py": ["forget_secrets"],  # for tests, which share a process
     "signalbox/records/*.py": "*",  # fields of the API's answers
-    "signalbox/pages/*.py": "*",  # read by templates
+    "signalbox/pages/*.py": ["ran", "opened_by", "numeric"],  # read by templates
     "assessment/__init__.py": ["__getattr__"],
-    "assessment/frames.py": "*",  # for notebooks
     "assessment/report/groups.py": "*",  # called by the template
-    "assessment/intake/child.py": ["warm", "read"],  # called by name, in another process
+    "assessment/intake/child.py": ["warm"],  # called by name, in another process
     "assessment/intake/reader.py": ["cpu"],  # for benchmarks
     "switchyard/submit/check.py": ["problems_of"],  # for users: docs/configuration.md
     "switchyard/submit/options.py": ["__signature__"],  # read by inspect and help()
-    "signalbox/routes/jobs.py": ["submitted_by"],  # a filter of the list, read by its name
 }
 
 

@@ -10,7 +10,6 @@ from tests.guards.sources import ROOT, modules
 
 DIALECT = re.compile(
     r"\banew\b|\bgoodbye\b"  # again; close
-    r"|\b[Ss]o many\b(?! (?:that|different)\b)"  # this many, a limited number of
     r"|\b(?:be|was|were) had\b"  # read, claimed, requested
     r"|\b(?:not|has|have|is|are) beaten\b"  # has sent a heartbeat
     r"|\btold\b(?! (?:apart|to)\b)"  # reported, recorded
