@@ -26,8 +26,8 @@ class DispatchMetrics:
 
     def __init__(self, made: Metrics) -> None:
         self.claims = made.counter("claims", "Actions claimed", BY_NAME)
-        self.dispatches = made.counter("dispatches", "Dispatches by what was written of them", BY_STATUS)
-        self.seconds = made.histogram("dispatch_seconds", "How long a dispatch took", BY_NAME)
+        self.dispatches = made.counter("dispatches", "Dispatches by the status that was recorded", BY_STATUS)
+        self.seconds = made.histogram("dispatch_seconds", "Duration of dispatches", BY_NAME)
         self.locks = made.gauge("locks_held", "Actions claimed and not yet settled", BY_NAME)
         self.tokens = made.gauge("tokens", "Tokens in the bucket of this instance", BY_NAME)
         self.breaker = made.gauge("breaker_rate_factor", "Share of the configured rate in force", BY_NAME)
@@ -66,8 +66,8 @@ class MaintenanceMetrics:
 
     def __init__(self, made: Metrics) -> None:
         self.depth = made.gauge("queue_depth", "Actions that have not ended", BY_STATUS)
-        self.age = made.gauge("queue_oldest_seconds", "Age of the oldest of them", BY_STATUS)
-        self.paused = made.gauge("paused", "1 while nothing is claimed of the name", BY_NAME)
+        self.age = made.gauge("queue_oldest_seconds", "Age of the oldest open action", BY_STATUS)
+        self.paused = made.gauge("paused", "1 while the action name is paused", BY_NAME)
         self.causes = made.gauge("inbox_causes", "Causes of the failures in the inbox", ("trend",))
         self.in_flight = made.gauge(
             "flow_in_flight", "In flight in the whole fleet, of names with limits", BY_FLOW

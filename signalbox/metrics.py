@@ -13,8 +13,8 @@ class SignalboxMetrics:
     """One set per process; labels are methods and status codes, which are few."""
 
     def __init__(self, made: Metrics) -> None:
-        self.answers = made.counter("answers", "Answers sent", ["method", "status"])
-        self.seconds = made.histogram("request_seconds", "From a request to the end of its answer")
+        self.answers = made.counter("answers", "Responses sent", ["method", "status"])
+        self.seconds = made.histogram("request_seconds", "Time from a request to the end of its response")
 
     @contextmanager
     def request(self, scope: Scope) -> Iterator[None]:

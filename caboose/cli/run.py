@@ -18,9 +18,9 @@ from switchyard.process.log import configure
 
 Sources = Annotated[
     list[str] | None,
-    typer.Option("--source", help="argo, cirrus, local or sqs; again for more. Without it, all configured."),
+    typer.Option("--source", help="argo, cirrus, local or sqs; repeatable. By default all configured."),
 ]
-ShardOption = Annotated[str, typer.Option("--shard", metavar="I/N", help="This caboose's share, I from 0.")]
+ShardOption = Annotated[str, typer.Option("--shard", metavar="I/N", help="Part I of N, counted from 0.")]
 
 
 def run(config: ConfigFile = None, source: Sources = None, shard: ShardOption = "0/1") -> None:

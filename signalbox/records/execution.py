@@ -64,7 +64,7 @@ class Options(_Asked):
     correlation_id: Annotated[str, StringConstraints(min_length=1, max_length=500)] | None = None
     """Goes along into every log line, message and webhook."""
     no_cache: bool = False
-    """Compute it, whatever results there are, and let nobody reuse this one."""
+    """Compute it even if a result could be reused, and do not let others reuse this one."""
     start_after: AwareDatetime | None = None
     """Not before this time."""
     after: Annotated[list[UUID], Field(max_length=MOST_AFTER)] | None = None

@@ -17,7 +17,7 @@ from switchyard.ledger.queries import query
 
 Name = Annotated[str, typer.Argument(help="The campaign.")]
 Workflow = Annotated[
-    str | None, typer.Option("--workflow", "-w", autocompletion=workflows, help="What runs per item.")
+    str | None, typer.Option("--workflow", "-w", autocompletion=workflows, help="The workflow to run.")
 ]
 Action = Annotated[
     str | None, typer.Option("--action", autocompletion=action_names, help="An action name instead.")

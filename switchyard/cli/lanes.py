@@ -26,7 +26,7 @@ def lanes(
     name: Name = None,
     config: ConfigFile = None,
     everything: Annotated[bool, typer.Option("--all", help="Include lanes with nothing open.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most this many.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most this many lanes.")] = 100,
     as_json: AsJson = False,
 ) -> None:
     """Show the lanes of action names with limits: what is open and in flight, and what holds each back.

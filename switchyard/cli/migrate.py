@@ -27,7 +27,7 @@ def migrate(
         typer.Option(
             "--down",
             metavar="REVISION",
-            help="Go back to a revision; `base` removes everything.",
+            help="Downgrade to a revision; `base` removes everything.",
             show_default=False,
         ),
     ] = None,
@@ -37,7 +37,7 @@ def migrate(
     ] = False,
     since: Annotated[
         str | None,
-        typer.Option("--from", metavar="REVISION", help="With --sql: what the database is at, if anything."),
+        typer.Option("--from", metavar="REVISION", help="With --sql: the database's revision, if any."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -21,7 +21,7 @@ Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000_000, help=
 Reason = Annotated[
     str, typer.Option("--reason", "-m", help="Why; it is recorded with the action.", prompt="Why?")
 ]
-Actor = Annotated[str | None, typer.Option("--actor", help="Who; by default user@host.", show_default=False)]
+Actor = Annotated[str | None, typer.Option("--actor", help="By default user@host.", show_default=False)]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 ActionId = Annotated[

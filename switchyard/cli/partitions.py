@@ -19,7 +19,7 @@ Ensure = Annotated[
         "--ensure",
         metavar="DAYS",
         min=0,
-        help="Create those for this many days ahead.",
+        help="Create partitions for this many days ahead.",
         show_default=False,
     ),
 ]
@@ -28,7 +28,7 @@ Drop = Annotated[
     typer.Option(
         "--drop-older-than",
         metavar="AGE",
-        help="Drop those that ended this long ago, like 90d.",
+        help="Drop partitions that ended this long ago, like 90d.",
         show_default=False,
     ),
 ]

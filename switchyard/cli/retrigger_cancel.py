@@ -21,7 +21,7 @@ Rate = Annotated[
     str | None,
     typer.Option(
         metavar="RATE",
-        help="At most this pace, like 10/s; stops by itself when the cause of their failure returns.",
+        help="Retrigger at this pace, like 10/s; stops when the cause of the failures returns.",
         show_default=False,
     ),
 ]

@@ -98,11 +98,11 @@ WaitFor = Annotated[
 ]
 WaitPolicy = Annotated[
     AfterPolicy,
-    typer.Option(help="Whether those must be successful, else this one is canceled, or only ended."),
+    typer.Option(help="successful: cancel this one unless all of them succeed; ended: start it anyway."),
 ]
 NoCache = Annotated[
     bool,
-    typer.Option("--no-cache", help="Compute it, whatever results there are, and let nobody reuse this one."),
+    typer.Option("--no-cache", help="Reuse no result, and do not let others reuse this one."),
 ]
 Bulk = Annotated[
     str | None,

@@ -35,7 +35,7 @@ def add(
     ],
     expires: Annotated[
         str | None,
-        typer.Option("--expires", metavar="AGE", help="Valid for so long, like 90d; else for ever."),
+        typer.Option("--expires", metavar="AGE", help="How long it is valid, like 90d; else without end."),
     ] = None,
     config: ConfigFile = None,
     who: Actor = None,

@@ -14,7 +14,7 @@ from switchyard.client.records import Event, Graph, Thread
 from switchyard.client.statements import ActionId, ResumeFrom, Statement
 from switchyard.client.task_decorator import P, Returned, Task
 from switchyard.client.verbs import APPLICATION, Client, pauses, timed_out
-from switchyard.ledger.actor import actor as whoever
+from switchyard.ledger.actor import actor as default_actor
 from switchyard.ledger.connect import connect_sync
 from switchyard.submit.options import Options, with_options
 from switchyard.submit.submission import Submission
@@ -114,13 +114,13 @@ class Switchyard(Client):
 
     def cancel(self, action: ActionId, *, reason: str, actor: str | None = None) -> bool:
         """Cancel an action; False where it had ended already."""
-        return self._run(statements.cancel(action, actor or whoever(), reason))
+        return self._run(statements.cancel(action, actor or default_actor(), reason))
 
     def retrigger(
         self, action: ActionId, *, reason: str, actor: str | None = None, resume_from: ResumeFrom = "failed"
     ) -> int:
         """Open the next run of an action that ended without success, from `start` or `failed`; its number."""
-        return self._run(statements.retrigger(action, actor or whoever(), reason, resume_from))
+        return self._run(statements.retrigger(action, actor or default_actor(), reason, resume_from))
 
     def close(self) -> None:
         """Close the client's own connection; one of yours stays open."""

@@ -37,7 +37,7 @@ class Options(TypedDict, total=False):
     parent_uuid: UUID | None
     """The action that this one follows from."""
     no_cache: bool | None
-    """Compute it, whatever results there are, and let nobody reuse this one."""
+    """Compute it even if a result could be reused, and do not let others reuse this one."""
 
 
 SEVERAL = ("after", "tags")  # empty by default, where the others are None
