@@ -1,11 +1,14 @@
 """A history of ended threads, one partition per day, written without the triggers, which would take hours."""
 
+import sys
+import time
 from itertools import count
 from typing import Any
 
 import psycopg
 
 DAYS = 36
+SHOWN = 100_000  # from here on it takes long enough to print how far it is
 
 PARTITIONS = """
 with span as (
@@ -44,6 +47,7 @@ def partitions(connection: psycopg.Connection[Any]) -> None:
 def threads(connection: psycopg.Connection[Any], wanted: int, workflow: str | None = None) -> None:
     """This many more ended threads, each with its action and its event, spread over those days."""
     days = DAYS - 1
+    began = time.monotonic()
     connection.execute("set session_replication_role = replica")
     for number in range(days):
         many = wanted // days + (number < wanted % days)
@@ -51,4 +55,7 @@ def threads(connection: psycopg.Connection[Any], wanted: int, workflow: str | No
             connection.execute(
                 THREADS, {"day": 2 + number, "count": many, "tag": next(_tags), "workflow": workflow}
             )
+        if wanted >= SHOWN:
+            spent = time.monotonic() - began
+            print(f"day {number + 1} of {days}: {many:,} threads, {spent:.0f} s so far", file=sys.stderr)
     connection.execute("set session_replication_role = origin")

@@ -52,8 +52,25 @@ class Schedule(Record):
     """How many of its actions have not ended."""
     missed: int
     """How many times were missed."""
+    fired: int
+    """How many times it fired."""
+    skipped: int
+    """How many times were skipped because the action before had not ended."""
+    queued: int
+    """How many times wait for the action before."""
+    last_at: datetime | None = None
+    """The last time that was handled."""
+    revision: int
+    """How often it was changed."""
     ticks: list[Tick]
     """The last times, the newest first."""
+
+
+class Triggered(Record):
+    """What was submitted."""
+
+    action_uuid: UUID
+    """The action."""
 
 
 class ScheduleList(Record):

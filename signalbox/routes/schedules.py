@@ -8,7 +8,7 @@ from signalbox.endpoint import Call, get, post
 from signalbox.problem import not_found
 from signalbox.records.changes import Changed, Reason
 from signalbox.records.confirm import Confirmation
-from signalbox.records.schedules import Schedule, ScheduleList, Tick
+from signalbox.records.schedules import Schedule, ScheduleList, Tick, Triggered
 from switchyard.ledger.queries import query as named
 from switchyard.schedules.rows import times_of, upcoming, words
 
@@ -24,12 +24,13 @@ async def schedules(call: Call) -> ScheduleList:
 
 
 @post("/schedules/{name:path}/trigger", Role.ADMIN, after="/schedules")
-async def trigger_schedule(call: Call, name: str, body: Reason) -> Changed:
+async def trigger_schedule(call: Call, name: str, body: Reason) -> Triggered:
     """Submit the action of a schedule now."""
     await _known(call, name)
     values = {"name": name, "actor": call.caller.name, "reason": body.reason}
-    await call.row(named("schedules", "trigger"), values)
-    return Changed(changed=True)
+    row = await call.row(named("schedules", "trigger"), values)
+    assert row is not None
+    return Triggered(**row)
 
 
 @post("/schedules/{name:path}/pause", Role.ADMIN, after="/schedules")

@@ -6,12 +6,11 @@ import typer
 
 from switchyard.cli.campaign_decisions import cancel, pause, resume, retrigger
 from switchyard.cli.campaign_gaps import gaps
-from switchyard.cli.campaign_screen import described, live
+from switchyard.cli.campaign_screen import live, print_campaign, print_campaigns
 from switchyard.cli.campaign_start import campaign_row, start
 from switchyard.cli.database import configured, connected
 from switchyard.cli.options import AsJson, ConfigFile
-from switchyard.cli.output import print_json, printable
-from switchyard.cli.table import print_table
+from switchyard.cli.output import print_json
 from switchyard.ledger.queries import query
 
 Name = Annotated[str, typer.Argument(help="The campaign.")]
@@ -31,14 +30,7 @@ def list_(config: ConfigFile = None, as_json: AsJson = False) -> None:
     """
     with connected(configured(config)) as connection:
         rows = connection.execute(query("campaigns", "all")).fetchall()
-    if as_json:
-        print_json(rows)
-        return
-    for row in rows:
-        row["what"] = row["workflow"] or row["action_name"]
-        row["state"] = "paused" if row["paused_at"] and not row["ended_at"] else row["status"]
-    fields = "name what state items waiting open successful unsuccessful=failed created_at=started"
-    print_table(rows, fields, "There are no campaigns: `switchyard campaign start` begins one.")
+    print_json(rows) if as_json else print_campaigns(rows)
 
 
 def show(
@@ -59,12 +51,8 @@ def show(
         failures = connection.execute(query("campaigns", "failures"), {"name": name}).fetchall()
     if as_json:
         print_json({**row, "failures": failures})
-        return
-    for line in described(row):
-        print(printable(line))
-    if failures:
-        print()
-        print_table(failures, "failures cause example", "")
+    else:
+        print_campaign(row, failures)
 
 
 VERBS = {

@@ -13,6 +13,11 @@ from switchyard.ledger.queries import query
 
 Name = Annotated[str, typer.Argument(help="The campaign.")]
 GROUP = 1000
+WORDS = {
+    "pause": ("is paused", "was paused already"),
+    "resume": ("is resumed", "was not paused"),
+    "cancel": ("is canceled", "had ended already"),
+}
 
 
 def pause(
@@ -22,8 +27,7 @@ def pause(
 
     Example: switchyard campaign pause spring --reason "the cluster is needed"
     """
-    changed = _decided(config, "pause", name, who, reason)
-    _print(as_json, name, changed, f"{name} is paused.", f"{name} was paused already.")
+    print_decided("pause", name, _decided(config, "pause", name, who, reason), as_json)
 
 
 def resume(
@@ -33,8 +37,7 @@ def resume(
 
     Example: switchyard campaign resume spring --reason "the cluster is free"
     """
-    changed = _decided(config, "resume", name, who, reason)
-    _print(as_json, name, changed, f"{name} is resumed.", f"{name} was not paused.")
+    print_decided("resume", name, _decided(config, "resume", name, who, reason), as_json)
 
 
 def cancel(
@@ -44,8 +47,7 @@ def cancel(
 
     Example: switchyard campaign cancel spring --reason "wrong collection"
     """
-    changed = _decided(config, "cancel", name, who, reason)
-    _print(as_json, name, changed, f"{name} is canceled.", f"{name} had ended already.")
+    print_decided("cancel", name, _decided(config, "cancel", name, who, reason), as_json)
 
 
 def retrigger(
@@ -61,8 +63,7 @@ def retrigger(
 
     Example: switchyard campaign retrigger spring --failed --reason "the disk is larger now"
     """
-    if not failed:
-        raise BadInput("--failed: say so, for only items that ended without success can be retriggered")
+    refuse_all(failed)
     done = 0
     with connected(configured(config)) as connection:
         [[before]] = [row.values() for row in connection.execute(query("campaigns", "now")).fetchall()]
@@ -71,6 +72,17 @@ def retrigger(
             done += row["retriggered"]
             if row["retriggered"] < GROUP:
                 break
+    print_retriggered(name, done, as_json)
+
+
+def refuse_all(failed: bool) -> None:
+    """BadInput where `--failed` is missing."""
+    if not failed:
+        raise BadInput("--failed: say so, for only items that ended without success can be retriggered")
+
+
+def print_retriggered(name: str, done: int, as_json: bool) -> None:
+    """Print how many items run again."""
     print_json({"name": name, "retriggered": done}) if as_json else print(f"{done:,} retriggered.")
 
 
@@ -83,8 +95,9 @@ def _decided(config: ConfigFile, decision: str, name: str, who: str | None, reas
     return bool(row["changed"])
 
 
-def _print(as_json: bool, name: str, changed: bool, done: str, already: str) -> None:
+def print_decided(decision: str, name: str, changed: bool, as_json: bool) -> None:
+    """Print what became of a decision."""
     if as_json:
         print_json({"name": name, "changed": changed})
     else:
-        print(printable(done if changed else already))
+        print(printable(f"{name} {WORDS[decision][not changed]}."))

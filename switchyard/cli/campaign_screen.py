@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from switchyard.cli.output import as_text, console, printable
+from switchyard.cli.table import print_table
 
 EVERY = 0.5
 WIDTH = 60
@@ -39,6 +40,24 @@ def described(row: dict[str, Any]) -> list[str]:
     if not row["ended_at"]:
         lines.append(pace(row))
     return lines
+
+
+def print_campaigns(rows: list[dict[str, Any]]) -> None:
+    """Print campaigns and how far each is."""
+    for row in rows:
+        row["what"] = row["workflow"] or row["action_name"]
+        row["state"] = "paused" if row["paused_at"] and not row["ended_at"] else row["status"]
+    fields = "name what state items waiting open successful unsuccessful=failed created_at=started"
+    print_table(rows, fields, "There are no campaigns: `switchyard campaign start` begins one.")
+
+
+def print_campaign(row: dict[str, Any], failures: list[dict[str, Any]]) -> None:
+    """Print one campaign, and its failures by cause."""
+    for line in described(row):
+        print(printable(line))
+    if failures:
+        print()
+        print_table(failures, "failures cause example", "")
 
 
 def pace(row: dict[str, Any]) -> str:

@@ -145,12 +145,25 @@ def _chosen(
     after, rest = _taken(rest)
     given = after or ctx.params.get("url")
     url = given or os.environ.get(VARIABLE)
-    if not url or (called not in over_http and not given):
+    if not url:
         return place, rest
-    if called not in over_http:
-        raise BadInput(f"{called} needs the database; with --url there are {', '.join(over_http)}")
+    words, known = _words(called, rest, over_http)
+    if not known and given:
+        raise BadInput(f"{words} needs the database; with --url there are {', '.join(over_http)}")
+    if not known:
+        return place, rest
     ADDRESS.set(url)
     return over_http[called], rest
+
+
+def _words(called: str, rest: list[str], over_http: Mapping[str, str]) -> tuple[str, bool]:
+    """The command with its verb, where it has verbs, and whether that can be done over HTTP."""
+    if called not in over_http:
+        return called, False
+    module = sys.modules[resolve_name(over_http[called]).__module__]
+    verb = next((word for word in rest if not word.startswith("-")), None)
+    verbs = getattr(module, "VERBS", None)
+    return (called, True) if verbs is None or verb is None else (f"{called} {verb}", verb in verbs)
 
 
 def _taken(rest: list[str]) -> tuple[str | None, list[str]]:

@@ -29,7 +29,7 @@ def trigger(
     Example: switchyard schedules trigger nightly --reason "the data came late"
     """
     uuid = _decided(config, "trigger", name, who, reason)["action_uuid"]
-    print_json({"action_uuid": uuid}) if as_json else print(uuid)
+    print_triggered(uuid, as_json)
 
 
 def pause(
@@ -40,10 +40,7 @@ def pause(
     Example: switchyard schedules pause nightly --reason "the archive is being moved"
     """
     changed = _decided(config, "pause", name, who, reason)["changed"]
-    if as_json:
-        print_json({"name": name, "paused": True, "changed": changed})
-    else:
-        print(printable(f"{name} is paused." if changed else f"{name} was paused already."))
+    print_switched(name, paused=True, changed=changed, as_json=as_json)
 
 
 def resume(
@@ -63,10 +60,7 @@ def resume(
             "reason": reason,
         }
         changed = _fetched(connection, "resume", values)["changed"]
-    if as_json:
-        print_json({"name": name, "paused": False, "changed": changed})
-    else:
-        print(printable(f"{name} is resumed." if changed else f"{name} was not paused."))
+    print_switched(name, paused=False, changed=changed, as_json=as_json)
 
 
 def backfill(
@@ -103,6 +97,25 @@ def backfill(
         print(f"{len(ticks):,} ticks, {submitted:,} submitted; the others had fired.")
 
 
+def print_triggered(uuid: Any, as_json: bool) -> None:
+    """Print the action that was submitted."""
+    print_json({"action_uuid": uuid}) if as_json else print(uuid)
+
+
+def print_switched(name: str, *, paused: bool, changed: bool, as_json: bool) -> None:
+    """Print what became of a pause or its end."""
+    done, already = ("is paused", "was paused already") if paused else ("is resumed", "was not paused")
+    if as_json:
+        print_json({"name": name, "paused": paused, "changed": changed})
+    else:
+        print(printable(f"{name} {done if changed else already}."))
+
+
+def no_such_schedule(name: str) -> BadInput:
+    """The error for a name that no schedule has."""
+    return BadInput(f"there is no schedule {name!r}: `switchyard schedules list` shows them")
+
+
 def _backfilled(connection: Rows, ticks: list[datetime], name: str, who: str, reason: str) -> int:
     values = {"name": name, "actor": who, "reason": reason}
     parts = [ticks[start : start + MOST_FIRED] for start in range(0, len(ticks), MOST_FIRED)]
@@ -124,7 +137,7 @@ def _fetched(connection: Rows, decision: str, values: dict[str, Any]) -> dict[st
 def schedule_row(connection: Rows, name: str) -> dict[str, Any]:
     row = connection.execute(query("schedules", "one"), {"name": name}).fetchone()
     if row is None:
-        raise BadInput(f"there is no schedule {name!r}: `switchyard schedules list` shows them")
+        raise no_such_schedule(name)
     return row
 
 

@@ -1,5 +1,6 @@
 """`switchyard schedules`: apply, list, show, trigger, pause, resume, backfill."""
 
+from datetime import datetime
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
@@ -61,15 +62,8 @@ def list_(config: ConfigFile = None, as_json: AsJson = False) -> None:
         rows = connection.execute(query("schedules", "all")).fetchall()
     if as_json:
         print_json(rows)
-        return
-    for row in rows:
-        row["what"] = row["workflow"] or row["action_name"]
-        row["when"] = words(times_of(row))
-        row["state"] = _state(row)
-    fields = "name what when next_at=next last_at=last state open queued fired skipped missed"
-    print_table(
-        rows, fields, "There are no schedules: add them to the configuration, then `schedules apply`."
-    )
+    else:
+        print_schedules([{**row, "when": words(times_of(row))} for row in rows])
 
 
 def show(name: Name, config: ConfigFile = None, as_json: AsJson = False) -> None:
@@ -83,7 +77,23 @@ def show(name: Name, config: ConfigFile = None, as_json: AsJson = False) -> None
     coming = upcoming(times_of(row), row["next_at"], SHOWN) if row["next_at"] else []
     if as_json:
         print_json({**row, "next_times": coming, "last_ticks": ticks})
-        return
+    else:
+        print_schedule({**row, "when": words(times_of(row))}, coming, ticks)
+
+
+def print_schedules(rows: list[dict[str, Any]]) -> None:
+    """Print schedules, each with `when` it fires in words."""
+    for row in rows:
+        row["what"] = row["workflow"] or row["action_name"]
+        row["state"] = _state(row)
+    fields = "name what when next_at=next last_at=last state open queued fired skipped missed"
+    print_table(
+        rows, fields, "There are no schedules: add them to the configuration, then `schedules apply`."
+    )
+
+
+def print_schedule(row: dict[str, Any], coming: list[datetime], ticks: list[dict[str, Any]]) -> None:
+    """Print one schedule, its next times and its last ticks."""
     for line in _described(row):
         print(printable(line))
     print("\nNext times:" if coming else "\nThere are no more ticks.")
@@ -109,7 +119,7 @@ def _described(row: dict[str, Any]) -> list[str]:
     what = f"workflow {row['workflow']}" if row["workflow"] else f"action {row['action_name']}"
     lines = [
         f"{row['name']}: {what}",
-        f"{words(times_of(row))}, revision {row['revision']}",
+        f"{row['when']}, revision {row['revision']}",
         f"A tick during the previous action {overlap[row['overlap']]}; catch_up: {row['catch_up']}.",
         f"{row['fired']} fired, {row['skipped']} skipped, {row['missed']} missed, "
         f"{row['queued']} queued, {row['open']} open.",

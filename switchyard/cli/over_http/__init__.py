@@ -7,6 +7,8 @@ was given, by --url or $SWITCHYARD_URL; the token is taken from $SWITCHYARD_TOKE
     jobs.py        submit, list, show, events, why, watch
     decisions.py   retrigger, cancel, pause, resume
     fleet.py       inbox, workers
+    campaigns.py   what `campaign` can do without reading a source
+    schedules.py   what `schedules` can do without a configuration
 """
 
 COMMANDS = {
@@ -19,6 +21,8 @@ COMMANDS = {
     "inbox": "switchyard.cli.over_http.fleet:inbox",
     "retrigger": "switchyard.cli.over_http.decisions:retrigger",
     "cancel": "switchyard.cli.over_http.decisions:cancel",
+    "campaign": "switchyard.cli.over_http.campaigns:campaign",
+    "schedules": "switchyard.cli.over_http.schedules:schedules",
     "pause": "switchyard.cli.over_http.decisions:pause",
     "resume": "switchyard.cli.over_http.decisions:resume",
     "workers": "switchyard.cli.over_http.fleet:workers",
