@@ -31,9 +31,11 @@ def of_facts(fact: Facts, edition: Edition) -> list[str]:
 
 
 def percent(share: float) -> str:
-    """With as many digits as a small share needs; just under a half is not 50 %."""
+    """With as many digits as a small share needs; what is under a half never reads as a half."""
     if share < 0.0001:
         return "less than 0.01 %"
+    if share < 0.5 <= round(share, 3):
+        return "just under 50 %"  # a half would be a majority
     return f"{share * 100:.3g} %" if share >= 0.1 else f"{share * 100:.2g} %"
 
 

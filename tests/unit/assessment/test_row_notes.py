@@ -72,6 +72,12 @@ def test_a_tiny_share_has_no_exponent() -> None:
     ]  # fmt: skip
 
 
+def test_a_share_under_a_half_never_reads_as_a_half() -> None:
+    assert [percent(share) for share in (0.4994, 0.4996, 0.499999, 0.5, 0.5004)] == [
+        "49.9 %", "just under 50 %", "just under 50 %", "50 %", "50 %"
+    ]  # fmt: skip
+
+
 def test_sites_with_one_id(world: World) -> None:
     batch = replace(sites(*(box(110 * k, 0, 110 * k + 100, 50) for k in range(9))), id=("a",) * 8 + ("b",))
     said = shared_ground(batch)
