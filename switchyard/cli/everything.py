@@ -26,8 +26,8 @@ from switchyard.up.stop import Stop
 INTERRUPTED = 130
 
 
-def run_everything(folder: Path, port: int | None, *, once: bool, again: bool) -> None:
-    """Start all programs, run the sample, and stay unless `once`; raises Exit with the exit code."""
+def run_everything(folder: Path, port: int | None, *, sample: bool, once: bool, again: bool) -> None:
+    """Start all programs, perhaps run the sample, and stay unless `once`; raises Exit with the exit code."""
     os.umask(0o077)  # other users must not read what is stored, logged and delivered
     results: Results | None = None
     with _explained(folder), ExitStack() as stack:
@@ -35,7 +35,10 @@ def run_everything(folder: Path, port: int | None, *, once: bool, again: bool) -
         stack.enter_context(alone(place))
         try:
             stop = stack.enter_context(Stop())
-            programs, url = _start(stack, place, port)
+            dashboard = dashboard_port(os.environ)
+            programs, url = _start(stack, place, port, dashboard)
+            if sample:
+                make_region(place)
 
             def check() -> None:
                 stop.check()
@@ -44,9 +47,13 @@ def run_everything(folder: Path, port: int | None, *, once: bool, again: bool) -
             settings = whole_config(place.config)
             with connected(settings, url=url) as connection:
                 apply_schedules(connection, settings, "switchyard up")
-                uuid = submit_sample(connection, place, again=again)  # type: ignore[arg-type]
-                results = Results(place, uuid, follow(connection, uuid, check))
-            show(results, stays=not once)
+                if sample:
+                    uuid = submit_sample(connection, place, again=again)  # type: ignore[arg-type]
+                    results = Results(place, uuid, follow(connection, uuid, check))
+            if results:
+                show(results, dashboard, stays=not once)
+            else:
+                _ready(place)
             while not once:
                 time.sleep(0.5)
                 check()
@@ -56,11 +63,18 @@ def run_everything(folder: Path, port: int | None, *, once: bool, again: bool) -
         raise typer.Exit(Exit.FAILURE if results else INTERRUPTED)
 
 
-def _start(stack: ExitStack, place: Folder, port: int | None) -> tuple[Programs, str]:
+def _ready(place: Folder) -> None:
+    """What to do where there is no sample to look at."""
+    say(f"Ready. Edit {place.config}: conductor and caboose read it again when it changes.")
+    say(f"Submit with: switchyard submit -c {place.config} ACTION")
+    say("Ctrl-C stops everything.")
+
+
+def _start(stack: ExitStack, place: Folder, port: int | None, dashboard: int) -> tuple[Programs, str]:
     """Start everything in the order in which it is needed; returns the database's address."""
     from switchyard.ledger import migrate  # noqa: PLC0415 - Alembic takes half a second to import
 
-    receiver, dashboard = place.port(port), dashboard_port(os.environ)
+    receiver = place.port(port)
     refuse_used_port(receiver)
     say(f"Dashboard and HTTP API: http://127.0.0.1:{dashboard}/")
     say(f"All data is stored in {place.path}")
@@ -84,7 +98,6 @@ def _start(stack: ExitStack, place: Folder, port: int | None) -> tuple[Programs,
     programs.start("receiver", _receiver(place, receiver))
     for name in ("signalbox", "conductor", "caboose"):
         programs.start(name, (name, "run", "-c", str(place.config)))
-    make_region(place)
     return programs, url
 
 

@@ -1,4 +1,4 @@
-"""`switchyard up`: everything on one machine, with a sample assessment from submit to delivered callbacks."""
+"""`switchyard up`: everything on one machine, and a sample assessment from submit to delivered callbacks."""
 
 from pathlib import Path
 from typing import Annotated
@@ -25,11 +25,16 @@ def up(
     again: Annotated[
         bool, typer.Option("--again", help="Run the sample again, even if it ran before.")
     ] = False,
+    no_sample: Annotated[
+        bool, typer.Option("--no-sample", help="Run no sample: a place to try work of your own.")
+    ] = False,
 ) -> None:
     """Start Postgres, conductor, caboose and a webhook receiver; run the sample; stay until Ctrl-C.
 
     Example: switchyard up --once
     """
+    if no_sample and (once or again):
+        raise typer.BadParameter("--once and --again are about the sample, which --no-sample leaves out")
     from switchyard.cli.everything import run_everything  # noqa: PLC0415 - half a second, not for a help text
 
-    run_everything(folder, port, once=once, again=again)
+    run_everything(folder, port, sample=not no_sample, once=once, again=again)

@@ -42,7 +42,7 @@ class Results:
         return {str(row["action_uuid"]) for row in self.rows} - {str(self.uuid)}
 
 
-def show(results: Results, *, stays: bool) -> None:
+def show(results: Results, dashboard: int, *, stays: bool) -> None:
     """Where everything is; an error where what should be there is not."""
     sample, report = results.sample, results.outputs / "report.html"
     delivered = {path.stem for path in results.folder.deliveries.glob("*.json")} & results.callbacks
@@ -60,6 +60,7 @@ def show(results: Results, *, stays: bool) -> None:
     )
     print(f"  logs             {_near(results.folder.logs)}")
     if stays:
+        print(f"  dashboard        http://127.0.0.1:{dashboard}/jobs/{results.uuid}")
         print(f"\nLook around: {_command()} show {results.uuid} -c {_near(results.folder.config)}")
         print("Still running; Ctrl-C stops everything.", flush=True)
     else:

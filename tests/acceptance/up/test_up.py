@@ -68,6 +68,35 @@ def test_from_nothing_to_delivered_callbacks_and_again(tmp_path: Path) -> None:
     assert len(list((folder / "deliveries").glob("*.json"))) == len(delivered)
 
 
+@pytest.mark.timeout(600)
+def test_newuser_26_without_the_sample_it_is_a_place_for_work_of_ones_own(tmp_path: Path) -> None:
+    folder = tmp_path / "place"
+    running = start(folder, "--no-sample")
+    try:
+        wait_for("Ready", running)
+        assert not (folder / "region").exists()
+        file = folder / "switchyard.yaml"
+        file.write_text(file.read_text().replace("\nactions:\n", "\nactions:\n  own: {type: noop}\n"))
+        command = [sys.executable, "-m", "switchyard", "-c", str(file)]
+        uuid = subprocess.run(
+            [*command, "submit", "own"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        subprocess.run([*command, "watch", uuid], timeout=120, stdout=subprocess.DEVNULL, check=True)
+    finally:
+        running.send_signal(signal.SIGINT)
+        said, _ = running.communicate(timeout=120)
+    assert running.returncode in (0, 130), said
+    until(lambda: left_running(folder) == [], 30)
+
+
+@pytest.mark.parametrize("other", ["--once", "--again"])
+def test_options_about_the_sample_are_refused_without_it(tmp_path: Path, other: str) -> None:
+    refused = start(tmp_path / "place", "--no-sample", other)
+    said, _ = refused.communicate(timeout=60)
+    assert refused.returncode == 2, said
+    assert "--no-sample" in said
+
+
 def wait_for(pattern: str, running: subprocess.Popen[str]) -> None:
     assert running.stdout is not None
     assert any(re.search(pattern, said) for said in running.stdout), f"never said {pattern}"

@@ -25,7 +25,7 @@ def results(folder: Path, status: str = "SUCCESSFUL", error: str | None = None) 
 def test_a_failure_is_reported_with_its_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     failed = results(tmp_path, "FAILED", "there are no sites")
     (failed.folder.deliveries / f"{HOOK}.json").write_text("{}")
-    show(failed, stays=False)
+    show(failed, 8080, stays=False)
     told = capsys.readouterr().out
     assert not failed.good
     assert "The assessment is FAILED." in told
@@ -36,7 +36,7 @@ def test_a_failure_is_reported_with_its_error(tmp_path: Path, capsys: pytest.Cap
 
 def test_a_report_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SwitchyardError, match=r"report\.html is not there"):
-        show(results(tmp_path), stays=True)
+        show(results(tmp_path), 8080, stays=True)
 
 
 @pytest.mark.parametrize("on_path", [True, False])
@@ -53,7 +53,7 @@ def test_the_command_is_shown_as_a_person_would_type_it(
     monkeypatch.setattr(sys, "argv", [str(command)])
     monkeypatch.setenv("PATH", str(command.parent) if on_path else "/nowhere")
     monkeypatch.chdir(tmp_path)
-    show(good, stays=True)
+    show(good, 8080, stays=True)
     told = capsys.readouterr().out
     assert (
         f"Look around: {'switchyard' if on_path else 'bin/switchyard'} show {UUID(str(SAMPLE))} -c " in told
