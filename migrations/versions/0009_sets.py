@@ -3,7 +3,7 @@
 from switchyard.ledger.migrate import run_sql
 
 revision = "0009"
-down_revision: str | None = "0006"
+down_revision: str | None = "0008"
 
 
 def upgrade() -> None:

@@ -126,3 +126,8 @@ def test_taking_back_one_database_leaves_the_rights_in_another(template: Templat
         with kept.connect() as connection:
             connection.execute("set role switchyard_worker")
             connection.execute("select switchyard.submit('noop', '{}')")
+
+
+def test_steps_run_in_the_order_of_their_numbers() -> None:
+    numbers = [step.revision for step in migrate._after(None)]
+    assert numbers == [f"{number:04}" for number in range(1, len(numbers) + 1)]

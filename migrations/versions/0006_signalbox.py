@@ -1,4 +1,4 @@
-"""Runs sql/0006_waiting."""
+"""Runs sql/0006_signalbox."""
 
 from switchyard.ledger.migrate import run_sql
 
@@ -7,8 +7,8 @@ down_revision: str | None = "0005"
 
 
 def upgrade() -> None:
-    run_sql("0006_waiting.up.sql")
+    run_sql("0006_signalbox.up.sql")
 
 
 def downgrade() -> None:
-    run_sql("0006_waiting.down.sql")
+    run_sql("0006_signalbox.down.sql")
