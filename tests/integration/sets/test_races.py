@@ -75,6 +75,21 @@ def test_members_whose_callbacks_are_still_being_made_are_left_for_the_next_call
     assert status(database, ids["a"]) == "PENDING"
 
 
+def test_members_are_retriggered_up_to_a_number_and_up_to_a_moment(database: Database) -> None:
+    with database.connect() as connection:
+        ids = submit_graph(connection, {"nodes": nodes(a="", b="", c="")})
+        end(connection, ids["a"], status="FAILED")
+        [(moment,)] = connection.execute("select clock_timestamp()").fetchall()
+        end(connection, ids["b"], ids["c"], status="FAILED")
+        settle(connection)
+        connection.execute("update switchyard.thread set callbacks_due = false")
+        again = "select switchyard.retrigger_members(%s, %s, 'me', 'again', %s)"
+        assert connection.execute(again, [ids[None], 10, moment]).fetchall() == [(1,)]
+        assert [status(database, ids[name]) for name in "abc"] == ["PENDING", "FAILED", "FAILED"]
+        assert connection.execute(again, [ids[None], 1, "infinity"]).fetchall() == [(1,)]
+        assert [status(database, ids[name]) for name in "abc"].count("FAILED") == 1
+
+
 def test_a_set_whose_row_is_held_is_looked_at_again(database: Database) -> None:
     with database.connect() as connection, database.connect(autocommit=False) as other:
         ids = submit_graph(connection, {"nodes": nodes(a="")})

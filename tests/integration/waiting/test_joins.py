@@ -168,6 +168,25 @@ def test_a_retriggered_child_reopens_nothing_that_waited_for_others(database: Da
     assert [status(database, uuid) for uuid in (mine, others)] == ["PENDING", "CANCELED"]
 
 
+def test_a_child_is_not_retriggered_while_callbacks_of_what_waited_for_it_are_made(
+    database: Database,
+) -> None:
+    with database.connect() as connection:
+        child = submit(connection)
+        waiters = [submit(connection, [child]) for _ in range(2)]
+        end(connection, child, status="FAILED")
+        settle(connection)
+        reopen = "select switchyard.reopen_waiters(%s, 'ann', 'repaired')"
+        connection.execute(
+            "update switchyard.thread set callbacks_due = true where action_uuid = %s", [waiters[1]]
+        )
+        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="still being made"):
+            connection.execute(reopen, [child])
+        assert {status(database, uuid) for uuid in waiters} == {"CANCELED"}
+        connection.execute("update switchyard.thread set callbacks_due = false")
+        assert connection.execute(reopen, [child]).fetchall() == [(2,)]
+
+
 def test_a_child_retriggered_after_its_waiter_went_on_changes_nothing(database: Database) -> None:
     with database.connect() as connection:
         child = submit(connection)
