@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -113,9 +114,12 @@ async def test_hole_1_security_h1_parameters_that_python_cannot_read_end_that_ac
         yard.start(yard.served(handler))
     await eventually(lambda: ended_once(yard, [bad, *good]))
     what, why = status(yard, bad)
-    assert what == "INVALID"
-    assert why is not None
-    assert why.startswith("its parameters cannot be read")
+    if parameters == HOSTILE["depth"] and sys.version_info >= (3, 14):
+        assert what == "SUCCESSFUL"  # this Python reads what is nested so deeply
+    else:
+        assert what == "INVALID"
+        assert why is not None
+        assert why.startswith("its parameters cannot be read")
     assert yard.database.execute("select count(*) from switchyard.worker") == [(1,)]  # no session was lost
 
 
