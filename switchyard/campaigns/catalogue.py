@@ -2,12 +2,14 @@
 
 pystac-client opens the catalogue, finds its search and formats the query. The pages are followed here, from
 the link that a cursor holds, so that a campaign is continued where it was. The answers are a stranger's.
+Credentials are sent to the catalogue's own origin only, whatever its links say, and with them no redirect is
+followed.
 """
 
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import urllib3
 from pystac_client import Client
@@ -35,7 +37,7 @@ class _Patient(urllib3.Retry):
 class SearchSource:
     """Reads the search page by page."""
 
-    def __init__(self, url: str, search: Mapping[str, Any]) -> None:
+    def __init__(self, url: str, search: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
         try:
             self._url = check_endpoint(url)
         except ValueError as error:
@@ -44,7 +46,10 @@ class SearchSource:
         retries = _Patient(
             TRIES, backoff_factor=0.5, status_forcelist=AGAIN, allowed_methods=None, raise_on_status=False
         )
-        self._api = StacApiIO(max_retries=retries, timeout=TIMEOUT)
+        self._headers = dict(headers or {})
+        self._api = StacApiIO(max_retries=retries, timeout=TIMEOUT, request_modifier=self._signed)
+        if self._headers:
+            self._api.session.max_redirects = 0
         self._first: Cursor | None = None
 
     def description(self) -> dict[str, Any]:
@@ -54,7 +59,14 @@ class SearchSource:
     def page(self, cursor: Cursor) -> Page:
         """The page behind that link; the first one for an empty cursor."""
         request = cursor or self._begin()
-        page = self._answer(request)
+        try:
+            page = self._answer(request)
+        except BadInput as error:
+            if not cursor:
+                raise
+            raise BadInput(
+                f"{error}: the link to this page is refused; if it has expired, start another campaign"
+            ) from error
         features = page.get("features")
         if not isinstance(features, list):
             raise BadInput(f"{request['href']}: the answer is not a list of items")
@@ -63,12 +75,21 @@ class SearchSource:
             raise BadInput(f"{request['href']}: the link to the next page leads to the page itself")
         return Page([_item(each) for each in features], following or cursor, last=following is None)
 
+    def _signed(self, request: Any) -> Any:
+        if _origin(request.url) == _origin(self._url):
+            request.headers.update(self._headers)
+        return request
+
     def _begin(self) -> Cursor:
         """The first request: known to the catalogue, which says where it is searched and how."""
         if self._first is None:
             words = {name.replace("-", "_"): value for name, value in self._search.items()}
             try:
-                search = Client.open(self._url, stac_io=self._api).search(**words)
+                # It sets both again, on the `stac_io` that it is given.
+                client = Client.open(
+                    self._url, stac_io=self._api, request_modifier=self._signed, timeout=TIMEOUT
+                )
+                search = client.search(**words)
             except APIError as error:
                 raise _failed(self._url, error) from error
             except Exception as error:  # unknown words, values of another kind, an answer of another kind
@@ -89,6 +110,11 @@ class SearchSource:
         except (ValueError, RecursionError) as error:
             raise BadInput(f"{request['href']}: the answer is not JSON") from error
         return page if isinstance(page, dict) else {}
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc
 
 
 def _failed(where: str, error: APIError) -> BadInput | Transient:

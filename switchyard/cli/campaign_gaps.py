@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from switchyard.campaigns.page import Source
-from switchyard.cli.campaign_source import FromFile, FromSql, FromStac, Named, Search, source_of
+from switchyard.cli.campaign_source import FromFile, FromSql, FromStac, Headers, Named, Search, source_of
 from switchyard.cli.database import configured, connected
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import print_json_list
@@ -23,6 +23,7 @@ def gaps(
     from_sql: FromSql = None,
     from_stac: FromStac = None,
     search: Search = None,
+    header: Headers = None,
     config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -33,7 +34,7 @@ def gaps(
     with connected(configured(config)) as connection:
         if connection.execute(query("campaigns", "one"), {"name": name}).fetchone() is None:
             raise BadInput(f"there is no campaign {name!r}: `switchyard campaign list` shows them")
-        source = source_of(connection, Named(from_file, from_sql, from_stac, search))
+        source = source_of(connection, Named(from_file, from_sql, from_stac, search, header))
         found = _gaps(connection, name, source)
         if as_json:
             print_json_list(found)

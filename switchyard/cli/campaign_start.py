@@ -7,7 +7,16 @@ from psycopg.types.json import Jsonb
 
 from switchyard.campaigns.feed import feed
 from switchyard.cli.campaign_screen import described
-from switchyard.cli.campaign_source import FromFile, FromSql, FromStac, Named, Search, json_of, source_of
+from switchyard.cli.campaign_source import (
+    FromFile,
+    FromSql,
+    FromStac,
+    Headers,
+    Named,
+    Search,
+    json_of,
+    source_of,
+)
 from switchyard.cli.complete import action_names, workflows
 from switchyard.cli.database import configured, connected
 from switchyard.cli.options import AsJson, ConfigFile
@@ -42,6 +51,7 @@ def start(
     from_sql: FromSql = None,
     from_stac: FromStac = None,
     search: Search = None,
+    header: Headers = None,
     in_flight: InFlight = 100,
     lane: Lane = None,
     priority: Priority = 200,
@@ -63,7 +73,7 @@ def start(
         "callbacks": None if callbacks is None else Jsonb(json_of("--callbacks", callbacks)),
     }  # fmt: skip
     with connected(configured(config)) as connection:
-        source = source_of(connection, Named(from_file, from_sql, from_stac, search))
+        source = source_of(connection, Named(from_file, from_sql, from_stac, search, header))
         values["source"] = Jsonb(source.description())
         [found] = connection.execute(query("campaigns", "start"), values).fetchall()
         for row in feed(connection, found["action_uuid"], source):

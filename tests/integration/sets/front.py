@@ -32,6 +32,7 @@ class Answer(BaseHTTPRequestHandler):
         return found
 
     def forwarded(self, body: bytes) -> tuple[int, bytes]:
+        self.server.tokens.append(self.headers["X-Token"])
         headers = {"Host": self.headers["host"], "Content-Type": "application/json"}
         request = urllib.request.Request(self.server.behind + self.path, body or None, headers)
         try:
@@ -61,6 +62,7 @@ class Front(ThreadingHTTPServer):
         self.behind = behind
         self.faults: dict[int, Fault] = {}
         self.searches = 0
+        self.tokens: list[str | None] = []  # of each request
         self.url = f"http://127.0.0.1:{self.server_port}"
 
 

@@ -1,6 +1,8 @@
 """Campaigns from the search of a real STAC API, with whatever a catalogue may answer."""
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
@@ -12,12 +14,13 @@ from switchyard.errors import BadInput, SwitchyardError, Transient
 from tests.integration.sets.campaigns import row, run_to_the_end, start
 from tests.integration.sets.front import Answer, Front, Page, changed, front, next_link, status
 from tests.integration.sets.graphs import ends, verified
-from tests.integration.sets.test_feeding import read_all
+from tests.integration.sets.test_feeding import KILL, KILLS, read_all, until_complete
 from tests.parts.database import Database
 from tests.parts.stac import StacApi
 
 PAGE = 100
 ITEMS = 1000
+MANY = 5000
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +77,29 @@ def test_every_item_of_every_page_becomes_one_action(
     assert sorted(name for (name,) in found) == [f"s{number:04}" for number in range(ITEMS)]
     assert catalogue.searches in {ITEMS // PAGE + 3, ITEMS // PAGE + 4}  # the last page may be empty
     assert verified(database)
+
+
+def test_five_thousand_items_are_read_once_by_feeders_that_are_killed(
+    database: Database, stac: StacApi, catalogue: Front
+) -> None:
+    name = stac.collection()
+    for first in range(0, MANY, ITEMS):
+        stac.load(name, [feature(name, f"s{number:04}") for number in range(first, first + ITEMS)])
+    with database.connect() as connection:
+        campaign = start(connection)
+    source = lambda: SearchSource(catalogue.url, {"collections": [name], "limit": PAGE})  # noqa: E731
+    with ThreadPoolExecutor(2) as pool:
+        feeders = [pool.submit(until_complete, database, campaign, source) for _ in range(2)]
+        kills = 0
+        while not all(each.done() for each in feeders):
+            kills += len(database.execute(KILL)) if kills < KILLS else 0
+            time.sleep(0.001)  # two feeders must find the time to store a page
+        for each in feeders:
+            each.result(120)
+    found = database.execute("select id from switchyard.campaign_item where set_uuid = %s", campaign)
+    assert sorted(found) == sorted((f"{name}/s{number:04}",) for number in range(MANY))
+    assert (row(database)["items"], row(database)["complete"], row(database)["repeated"]) == (MANY, True, 0)
+    assert kills > 0
 
 
 def test_an_interrupted_read_goes_on_from_the_link_it_had(
@@ -168,6 +194,40 @@ def test_items_without_an_id_are_counted(database: Database, catalogue: Front, c
     catalogue.faults = {1: changed(nameless)}
     found = read(database, search(catalogue, collection))
     assert (found["items"], found["rejected"], found["complete"]) == (ITEMS - 2, 2, True)
+
+
+def test_credentials_are_sent_to_the_catalogue_and_to_nobody_else(
+    database: Database, catalogue: Front, collection: str, stac: StacApi
+) -> None:
+    with front(stac.url) as other:
+        elsewhere = changed(lambda page: next_link(page).update(href=f"{other.url}/search"))
+        catalogue.faults = {2: elsewhere}
+        words = {"collections": [collection], "limit": PAGE}
+        source = SearchSource(catalogue.url, words, {"X-Token": "hunter2"})
+        found = read(database, source)
+        assert (found["items"], found["complete"]) == (ITEMS, True)
+        assert set(catalogue.tokens) == {"hunter2"}
+        assert set(other.tokens) == {None}
+    assert "hunter2" not in str(database.execute("select c::text from switchyard.campaign c"))
+
+
+def test_no_redirect_is_followed_with_credentials(
+    database: Database, catalogue: Front, collection: str
+) -> None:
+    catalogue.faults = {2: status(307, Location="http://127.0.0.1:9/search")}
+    words = {"collections": [collection], "limit": PAGE}
+    found = read(database, SearchSource(catalogue.url, words, {"X-Token": "hunter2"}))
+    assert (found["items"], found["complete"]) == (PAGE, False)
+    assert "redirect" in found["source_error"]
+
+
+def test_a_link_that_has_expired_is_reported_as_such(
+    database: Database, catalogue: Front, collection: str
+) -> None:
+    catalogue.faults = {3: status(400)}
+    found = read(database, search(catalogue, collection))
+    assert found["items"] == 2 * PAGE
+    assert "the link to this page is refused; if it has expired" in found["source_error"]
 
 
 def test_what_cannot_be_searched_is_refused(stac: StacApi) -> None:
