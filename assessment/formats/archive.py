@@ -2,7 +2,9 @@
 
 import stat
 import zipfile
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from assessment.formats.detect import CONVERT, other
@@ -21,11 +23,8 @@ _OTHERS = {"xl/workbook.xml": "an Excel workbook", "content.xml": "an OpenDocume
 def inside(path: Path, limit: int = LIMIT) -> str:
     """The name of the one vector file, or File Geodatabase, in a zip."""
     _count(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = _vetted(archive.infolist(), limit)
-    except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError) as error:
-        raise BadInput(f"the zip is damaged or cut short: {error}") from error
+    with _opened(path) as archive:
+        entries = _vetted(archive.infolist(), limit)
     names = [PurePosixPath(entry.filename) for entry in entries]
     found = [str(name) for name in names if name.suffix.lower() in ENDINGS] + _geodatabases(names)
     if not found:
@@ -43,13 +42,22 @@ def entries_beside(path: Path, name: str) -> Mapping[str, bytes]:
     """The other parts of a zipped shapefile, by extension; the first bytes of each."""
     stem = PurePosixPath(name)
     found = {}
-    with zipfile.ZipFile(path) as archive:
+    with _opened(path) as archive:
         for entry in archive.infolist():
             own = PurePosixPath(entry.filename)
             if own.parent == stem.parent and own.stem.lower() == stem.stem.lower():
                 with archive.open(entry) as file:
                     found[own.suffix.lower().removeprefix(".")] = file.read(4096)
     return found
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
+        raise BadInput(f"the zip is damaged or cut short: {error}") from error
 
 
 def _count(path: Path) -> None:

@@ -92,10 +92,10 @@ def _by_feature(place: str, most: int, options: Mapping[str, Any]) -> arrow.Foun
     options = {**options, "return_fids": True, "force_2d": True}
     try:
         about, fids, shapes, data = pyogrio.raw.read(place, max_features=most, **options)
-    except pyogrio.errors.FeatureError:
+    except pyogrio.errors.FeatureError as error:
         # With a limit beyond the file an unreadable geometry is an error without a row; else it is null.
         if not 0 <= _called(pyogrio.read_info, place, layer=options["layer"])["features"] < most:
-            raise
+            raise _said(place, error) from error
         about, fids, shapes, data = _called(pyogrio.raw.read, place, **options)
     except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError) as error:
         raise _said(place, error) from error

@@ -95,8 +95,9 @@ def _native(column: "pyarrow.Array", encoding: str) -> Geometries:
     depth = {"polygon": 2, "multipolygon": 3}.get(encoding)
     if depth is None:
         raise BadInput(
-            f"the geometry encoding {encoding!r} is not supported; use WKB, polygon or multipolygon"
+            f"the geometry encoding {encoding[:40]!r} is not supported; use WKB, polygon or multipolygon"
         )
+    _check_nested(column.type, depth, encoding)
     offsets, inner, missing = [], column, column.is_null().to_numpy(zero_copy_only=False)
     for _ in range(depth):
         offsets.append(inner.offsets.to_numpy().astype(np.int64))
@@ -106,6 +107,17 @@ def _native(column: "pyarrow.Array", encoding: str) -> Geometries:
     made = shapely.from_ragged_array(kind, coords, tuple(reversed(offsets)))
     made[missing] = None
     return np.asarray(made, dtype=object)
+
+
+def _check_nested(kind: "pyarrow.DataType", depth: int, encoding: str) -> None:
+    import pyarrow  # noqa: PLC0415
+    from pyarrow import types  # noqa: PLC0415
+
+    inner = kind
+    for _ in range(depth):
+        inner = inner.value_type if types.is_list(inner) or types.is_large_list(inner) else pyarrow.null()
+    if not types.is_struct(inner) or not {"x", "y"} <= {field.name for field in inner}:
+        raise BadInput(f"the column of geometry holds {str(kind)[:80]}, not {encoding}s")
 
 
 def values(column: Any) -> Any:

@@ -1,5 +1,6 @@
 """An untrusted file as arrays. Runs in the child: the kernel bounds its memory, time and files."""
 
+import contextlib
 import json
 import re
 from collections.abc import Mapping
@@ -57,18 +58,20 @@ def features(path: Path, layer: str | None, most: int, limit: int) -> Features:
     if kind == "parquet":
         return _parquet(path, most, limit)
     place = _place(path, kind, limit)
-    text = place.text
     large = path.is_file() and path.stat().st_size >= LARGE
-    try:
-        read = gdal.read(place.name, place.kind, layer, most + 1, text.encoding, ids=place.ids, large=large)
-    except UnicodeDecodeError:
-        text = shapefile.Text(
-            shapefile.LATIN, "texts do not fit the declared encoding: they were read as Windows-1252"
-        )
-        read = gdal.read(place.name, place.kind, layer, most + 1, text.encoding)
+    read, remark = _decoded(place, layer, most + 1, large=large)
     _count(len(read.shapes), most)
-    remarks = (text.remark,) if text.remark else ()
+    remarks = (remark,) if remark else ()
     return Features(read.crs, place.assumed_crs, _parsed(read.shapes), read.columns, remarks)
+
+
+def _decoded(place: "Place", layer: str | None, most: int, *, large: bool) -> tuple[gdal.Read, str | None]:
+    """In the declared encoding, or else in one that takes what is there; and a remark about it."""
+    for text in (place.text, *shapefile.FALLBACKS):
+        with contextlib.suppress(UnicodeDecodeError):
+            words = (place.name, place.kind, layer, most, text.encoding)
+            return gdal.read(*words, ids=place.ids, large=large), text.remark
+    raise BadInput("the file cannot be read: the names of its attributes or layers are not valid text")
 
 
 class Place(NamedTuple):

@@ -18,6 +18,13 @@ class Text(NamedTuple):
     remark: str | None = None
 
 
+FALLBACKS = tuple(
+    Text(encoding, f"texts do not fit the declared encoding: they were read as {name}")
+    for encoding, name in ((LATIN, "Windows-1252"), ("iso-8859-1", "ISO 8859-1"))
+)
+"""Where a text cannot be decoded; the last one decodes every byte."""
+
+
 def check(parts: Mapping[str, bytes]) -> Text:
     """`parts`: the first bytes of each other part, by extension. A BadInput says what is missing."""
     if "shx" not in parts:

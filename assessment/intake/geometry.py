@@ -13,6 +13,8 @@ from assessment.polygonal import MULTIPOLYGON, POLYGON, polygonal
 from switchyard.errors import BadInput
 
 BOUNDS = (0.0, 0.0, 700_000.0, 1_300_000.0)
+TOO_FAR = 1e12
+"""From here on a coordinate is written with an exponent: it may have 300 digits."""
 OFF = 5
 """Metres by which a transformation without the Ordnance Survey's grid of shifts may be off."""
 
@@ -106,7 +108,7 @@ def _bounds(bounds: Floats, label: Label) -> None:
     outside = ~((bounds[:, :2] >= low).all(axis=1) & (bounds[:, 2:] <= high).all(axis=1))
     if outside.any():
         k = int(np.flatnonzero(outside)[0])
-        where = ", ".join(f"{value:,.0f}" for value in bounds[k])
+        where = ", ".join(f"{value:,.0f}" if abs(value) < TOO_FAR else f"{value:.1e}" for value in bounds[k])
         hint = "; are latitude and longitude the wrong way round?" if bounds[k, 0] > high[0] * 5 else ""
         raise BadInput(f"{label(k)}: its bounds ({where}) are outside E 0-700,000 N 0-1,300,000{hint}")
 

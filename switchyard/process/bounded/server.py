@@ -134,6 +134,7 @@ class Child:
     def __init__(self, pid: int, connection: socket.socket, server: _Process) -> None:
         self.pid = pid
         self._connection, self._server = connection, server
+        self._ended_by: int | None = None
 
     def ask(self, request: bytes, within: float, longest: int) -> Reply:
         """Its reply; where there is none the child is ended, and ChildDiedError says how it came to that."""
@@ -172,9 +173,11 @@ class Child:
             self._connection.shutdown(socket.SHUT_RDWR)
 
     def end(self) -> int:
-        """Kill it; the signal that ended it, perhaps before."""
-        self._connection.close()
-        try:
-            return self._server.ask(END + PID.pack(self.pid))
-        except ConnectionError:
-            return signal.SIGKILL  # it died with the server
+        """Kill it; the signal that ended it, perhaps before. Only once: its pid may be in use again."""
+        if self._ended_by is None:
+            self._connection.close()
+            try:
+                self._ended_by = self._server.ask(END + PID.pack(self.pid))
+            except ConnectionError:
+                self._ended_by = signal.SIGKILL  # it died with the server
+        return self._ended_by

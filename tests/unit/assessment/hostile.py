@@ -16,6 +16,7 @@ import pyarrow.parquet
 import pyogrio
 import shapely
 
+from tests.unit.assessment import hostile_by_driver as by_driver
 from tests.unit.assessment.corpus import packed
 from tests.unit.assessment.files import frame, members, write, zipped
 
@@ -339,7 +340,14 @@ FILES: dict[str, tuple[Callable[[Path], Path], str]] = {
     ),
 }  # fmt: skip
 
+FILES |= {**by_driver.ARCHIVES, **by_driver.MARKUP, **by_driver.TABLES}
+for _name, (_statements, _words) in by_driver.STATEMENTS.items():
+    FILES[_name] = (lambda f, s=_statements: geopackage(f, *s)), _words  # type: ignore[misc]
+for _name, (_shape, _words) in by_driver.SHAPES.items():
+    FILES[f"{_name} in a GeoPackage"] = (lambda f, s=_shape: blob(f, s())), _words  # type: ignore[misc]
+
 ENDED_BY_TIME = (
+    *by_driver.ENDED_BY_TIME,
     "an endless view for the geometry columns",
     "a layer that is an endless view",
     "a coordinate system that opens a pipe",

@@ -66,6 +66,19 @@ async def test_elapsed_time_is_limited(pool: Pool, monkeypatch: pytest.MonkeyPat
     assert pool._server._running is server, "ending one child costs the others nothing"
 
 
+def test_a_child_is_ended_once() -> None:
+    """The server would end by a second request for a process that it has reaped."""
+    server = Server(["tests.unit.process.hostile"])
+    child = server.fork()
+    os.kill(child.pid, signal.SIGSEGV)
+    until(lambda: psutil.Process(child.pid).status() == psutil.STATUS_ZOMBIE, 30)
+    assert [child.end(), child.end()] == [signal.SIGSEGV] * 2
+    running = server._running
+    assert server.fork().end() == signal.SIGKILL
+    assert server._running is running, "it is the same server"
+    server.close()
+
+
 async def test_memory_is_limited_from_the_childs_own_size(pool: Pool) -> None:
     assert await pool.run(hostile.allocate, 8, memory=32 * 2**20) == 8 * 2**20
     with pytest.raises(LimitExceeded) as caught:
