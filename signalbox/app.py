@@ -12,7 +12,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 import signalbox.routes  # noqa: F401 - declares the endpoints
-from signalbox.access.roles import Caller, Role
+from signalbox.access.authenticate import recognised
+from signalbox.access.roles import NOBODY, Caller
 from signalbox.endpoint import ENDPOINTS, Call, Endpoint
 from signalbox.errors import problem_of
 from signalbox.exchange import exchange
@@ -58,20 +59,28 @@ def _handler(endpoint: Endpoint, site: Site) -> Callable[[Request], Awaitable[Re
 
 def _handled(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def handle(request: Request, error: Exception) -> Response:
-        return _failed(site, request, problem_of(error))
+        return await _failed(site, request, problem_of(error))
 
     return handle
 
 
-def _failed(site: Site, request: Request, failure: HttpProblem) -> Response:
+async def _failed(site: Site, request: Request, failure: HttpProblem) -> Response:
     problem = failure.problem
     if not _page_wanted(request):
         kinds = request.headers.get("accept", "")
         kind = "application/json" if "application/json" in kinds and PROBLEM not in kinds else PROBLEM
         return as_json(problem, problem.status, failure.headers, kind)
-    nobody = Caller("nobody", Role.SUBMITTER)
-    call = Call(site, request, nobody, None, headers=failure.headers)
+    call = Call(site, request, await _caller_of(site, request, problem.status), None, headers=failure.headers)
     return as_page(call, "error", problem, {}, problem.status)
+
+
+async def _caller_of(site: Site, request: Request, status: int) -> Caller:
+    """Who sent the request; nobody where that is what failed."""
+    if hasattr(request.state, "caller"):
+        caller: Caller = request.state.caller
+        return caller
+    # No route has authenticated it where none has this address or method.
+    return await recognised(site, request) if status in (404, 405) else NOBODY
 
 
 def _page_wanted(request: Request) -> bool:

@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from signalbox import body
 from signalbox.access.authenticate import authenticate
-from signalbox.access.roles import Caller, Role
+from signalbox.access.roles import NOBODY, Caller
 from signalbox.database import plan_changed
 from signalbox.endpoint import ENDPOINTS, Call, Endpoint, Later
 from signalbox.negotiate import wants_html
@@ -24,12 +24,12 @@ from signalbox.problem import HttpProblem
 from signalbox.render import as_json, as_page
 from signalbox.site import Site
 
-EVERYONE = Caller("", Role.SUBMITTER)
-
 
 async def exchange(endpoint: Endpoint, site: Site, request: Request) -> Response:
     """The answer to a request."""
-    caller = await authenticate(site, request) if endpoint.roles else EVERYONE
+    caller = NOBODY
+    if endpoint.roles:
+        caller = request.state.caller = await authenticate(site, request)  # an error's page is shown to it
     if not endpoint.open_to(caller):
         raise HttpProblem(403, f"the role {caller.role} may not do this")
     html = endpoint.template is not None and wants_html(request)

@@ -1,14 +1,16 @@
 """From a request to its caller: a bearer token or JWT, a login's cookie, a trusted proxy, or loopback."""
 
+import psycopg
 from starlette.requests import Request
 
 from signalbox.access.csrf import refuse_other_sites
 from signalbox.access.jwt import Unacceptable
 from signalbox.access.proxy import address, from_proxy
-from signalbox.access.roles import Caller, Role
+from signalbox.access.roles import NOBODY, Caller, Role
 from signalbox.access.tokens import from_token
 from signalbox.problem import HttpProblem
 from signalbox.site import Site
+from switchyard.errors import SwitchyardError
 from switchyard.tokens import PREFIX
 
 COOKIE = "signalbox"
@@ -30,6 +32,14 @@ async def authenticate(site: Site, request: Request) -> Caller:
     if COOKIE in request.cookies:
         return await checked(site, request, request.cookies[COOKIE])
     raise refused()
+
+
+async def recognised(site: Site, request: Request) -> Caller:
+    """Who calls, for the navigation of pages that are open to everyone; nobody where that is unknown."""
+    try:
+        return await authenticate(site, request)
+    except (HttpProblem, SwitchyardError, psycopg.Error):
+        return NOBODY
 
 
 async def checked(site: Site, request: Request, token: str) -> Caller:

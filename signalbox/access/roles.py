@@ -43,3 +43,7 @@ class Caller:
     def database_role(self) -> str:
         """The role that its transactions run under."""
         return _DATABASE[self.role]
+
+
+NOBODY = Caller("nobody", Role.SUBMITTER)
+"""Somebody who was not authenticated."""

@@ -1,11 +1,10 @@
 """Callers by their token."""
 
-from signalbox.access.roles import Caller, Role
+from signalbox.access.roles import NOBODY, Caller, Role
 from signalbox.database import Database
 from switchyard.ledger.queries import query
 from switchyard.tokens import PREFIX, hash_of
 
-NOBODY = Caller("", Role.SUBMITTER)
 LONGEST = 100
 
 

@@ -1,7 +1,10 @@
 """The landing page, conformance and the API document."""
 
+from dataclasses import replace
+
 from starlette.responses import JSONResponse, Response
 
+from signalbox.access.authenticate import recognised
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, get
 from signalbox.negotiate import wants_html
@@ -46,6 +49,7 @@ async def conformance(call: Call) -> Conformance:
 async def api(call: Call) -> Response:
     """This document; with f=html or Accept: text/html a page that lists its routes."""
     if wants_html(call.request):
-        return as_page(call, "api", document(), {}, 200)
+        seen = replace(call, caller=await recognised(call.site, call.request))
+        return as_page(seen, "api", document(), {}, 200)
     served = {**document(), "servers": [{"url": call.href("")}]}
     return JSONResponse(served, media_type=OPENAPI)

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from tests.integration.signalbox.conftest import Connect
+from tests.integration.signalbox.conftest import Connect, Token
 from tests.parts.database import Database
 
 PAGES = ["/", "/jobs", "/processes", "/queues", "/workers", "/inbox", "/journal"]
@@ -55,6 +55,33 @@ async def test_what_is_not_there_is_a_problem_document(client: httpx.AsyncClient
         kind = "application/json" if accept == "application/json" else "application/problem+json"
         assert answer.headers["content-type"] == kind
         assert answer.json()["type"].endswith("/no-such-job")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/jobs/00000000-0000-7000-8000-000000000000", 404),
+        ("GET", "/nowhere", 404),
+        ("DELETE", "/queues", 405),
+        ("GET", "/jobs?limit=x", 400),
+        ("POST", "/queues/run/pause", 415),
+        ("GET", "/schedules/x/pause", 403),
+        ("GET", "/api", 200),
+    ],
+)
+async def test_the_page_of_an_error_has_the_navigation_of_the_caller(
+    connect: Connect, token: Token, method: str, path: str, status: int
+) -> None:
+    client = await connect(access={})
+    page = {"Accept": "text/html"}
+    answer = await client.request(method, path, headers={**page, **token("operator", "olga")})
+    assert answer.status_code == status
+    assert "<b>token:olga</b>" in answer.text
+    assert 'href="/inbox"' in answer.text
+    refused = await client.request(method, path, headers={**page, "Authorization": "Bearer sy_guessed"})
+    assert refused.status_code == (status if path in ("/nowhere", "/api") or status == 405 else 401)
+    assert 'href="/inbox"' not in refused.text
+    assert 'class="me"' not in refused.text
 
 
 async def test_without_access_configured_nobody_may_call(connect: Connect) -> None:
