@@ -32,6 +32,7 @@ class Settler:
     redelivery_delay: int
 
     def settle(self, message: Message, job: Job, outcome: Outcome, report: JobReport) -> None:
+        outcome = self._last(job, outcome)
         severe = isinstance(outcome, Refused) or (isinstance(outcome, Failed) and not outcome.counts)
         report_it = log.error if severe else log.info
         report_it("outcome", outcome=type(outcome).__name__, why=_why(outcome))
@@ -40,9 +41,12 @@ class Settler:
                 self.queue.delete(message)
                 self.state.skipped += 1
             case HandedBack():
-                self._hand_back(message, job, outcome, report)
+                self._take_back(job)
+                report.handed_back(outcome.reason)
+                self.queue.hide(message, 0)
+                self.state.handed_back += 1
             case Failed():
-                self._failed(message, job, outcome, report)
+                self._retry(message, job, outcome, report)
             case Done() | Refused():
                 self._end(message, job, outcome, report)
 
@@ -65,13 +69,20 @@ class Settler:
         except StoreError as error:
             log.warning("the end was reported but could not be noted", error=str(error))
 
-    def _failed(self, message: Message, job: Job, outcome: Failed, report: JobReport) -> None:
+    def _last(self, job: Job, outcome: Outcome) -> Outcome:
+        """A failure that used up the attempts is an end.
+
+        Handed back with nothing saved counts as a failure: handed back for ever the job would never end.
+        """
+        if isinstance(outcome, HandedBack) and outcome.counts:
+            outcome = Failed(outcome.reason)
+        if isinstance(outcome, Failed) and outcome.counts and self._used_up(job):
+            return Refused(f"{outcome.error} (after {self.max_attempts} attempts; needs review)")
+        return outcome
+
+    def _retry(self, message: Message, job: Job, outcome: Failed, report: JobReport) -> None:
         if not outcome.counts:
             self._take_back(job)
-        elif self._used_up(job):
-            over = Refused(f"{outcome.error} (after {self.max_attempts} attempts; needs review)")
-            self._end(message, job, over, report)
-            return
         report.handed_back(outcome.error)
         self.queue.hide(message, self.redelivery_delay)
         self.state.retried += 1
@@ -81,16 +92,6 @@ class Settler:
             return Attempts(self.store, job.home).count().attempts >= self.max_attempts
         except StoreError:
             return False
-
-    def _hand_back(self, message: Message, job: Job, outcome: HandedBack, report: JobReport) -> None:
-        if outcome.counts:
-            # Nothing was saved: handed back for ever it would never end, so this counts as an attempt.
-            self._failed(message, job, Failed(outcome.reason), report)
-            return
-        self._take_back(job)
-        report.handed_back(outcome.reason)
-        self.queue.hide(message, 0)
-        self.state.handed_back += 1
 
     def _take_back(self, job: Job) -> None:
         try:

@@ -125,7 +125,7 @@ def test_a_backend_of_ones_own(place: Sandbox) -> None:
     until(lambda: not list((place.folder / "depot").iterdir()))  # forgotten once the end was recorded
 
 
-def test_the_contract_of_a_program(place: Sandbox) -> None:
+def test_newuser_4_the_contract_of_a_program(place: Sandbox) -> None:
     """Two programs that succeed, and one that refuses its input."""
     run(place, "programs.md")
     outputs = [file.read_text() for file in (place.folder / "store").rglob("output.json")]

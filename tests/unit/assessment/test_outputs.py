@@ -131,6 +131,11 @@ def test_sites_out_of_scope_have_a_table_of_their_own(bundle: Bundle, tmp_path: 
     assert layer.geometry.area.tolist() == [10_000, 10_000]
     assert [each["Reason"] for each in found.summary["out_of_scope"]] == list(reasons.values())
     assert found.warnings == ["2 of 3 sites are out of scope: see out_of_scope for the reason of each"]
+    report = page(found, batch, world.bundle(), editions.load())
+    link = '<a href="#out-of-scope">Sites out of scope</a>'
+    assert f"2 of 3 sites are out of scope: see {link} for the reason of each." in report
+    assert '<h2 id="out-of-scope">' in report
+    assert "see out_of_scope" not in report
 
 
 def test_columns_have_their_type_even_where_they_are_empty(bundle: Bundle, tmp_path: Path) -> None:

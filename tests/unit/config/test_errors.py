@@ -264,6 +264,13 @@ def test_all_problems_show_at_once_in_the_order_of_the_file() -> None:
     ]
 
 
+@pytest.mark.parametrize("section", ["conductor", "caboose", "database"])
+def test_mission_b11_a_pause_that_had_no_effect_is_an_unknown_key(section: str) -> None:
+    (problem,) = problems(f"{section}: {{backoff_polling_interval: 60s}}")
+    assert problem.dotted == f"{section}.backoff_polling_interval"
+    assert "unknown key" in problem.message
+
+
 def test_a_problem_reads_as_one_line() -> None:
     (problem,) = problems("conductor: {bacth: 3}")
     assert str(problem) == "s.yaml:1:13: conductor.bacth: unknown key (did you mean 'batch'?)"

@@ -1,6 +1,7 @@
 """config/ecs: its tasks read variables and files that exist, and the worker's are those that its platform sets."""
 
 import json
+import re
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -41,6 +42,34 @@ def test_the_worker_reads_the_variables_of_its_task() -> None:
     assert settings.grace < container(TASKS[0])["stopTimeout"]
     known = {"HEARTBEAT_TIMEOUT", "TASK_TIMEOUT_BUFFER", "PORT", "HEALTH_HOST", "SHUTDOWN_GRACE_SECONDS"}
     assert given.keys() - known == {"AWS_REGION", "SWITCHYARD_STORE", "SWITCHYARD_BUNDLE", "TMPDIR"}
+
+
+def test_mission_b9_the_health_check_asks_health_on_the_port_of_the_task() -> None:
+    """/livez answers 200 while the queue is missing; with the variables of the platform's own worker it is PORT."""
+    task, given = container(TASKS[0]), variables(TASKS[0])
+    [url] = re.findall(r"http://[^']+", task["healthCheck"]["command"][-1])
+    port = read(given, Settings()).health_port
+    assert url == f"http://127.0.0.1:{port}/health"
+    assert int(given["PORT"]) == port == task["portMappings"][0]["containerPort"]
+    assert task["healthCheck"]["startPeriod"] > 0
+
+
+def test_mission_the_worker_uses_the_grace_of_its_platform() -> None:
+    """All of it but half a minute at most, in which the process ends; the chart renders the same manifest."""
+    [only] = pod("assessment")["containers"]
+    in_a_pod = {each["name"]: each["value"] for each in only["env"]}
+    given = [
+        (variables(TASKS[0]), container(TASKS[0])["stopTimeout"]),
+        (in_a_pod, pod("assessment")["terminationGracePeriodSeconds"]),
+    ]
+    for environ, platform in given:
+        assert "SHUTDOWN_GRACE_SECONDS" in environ
+        grace = read({"SWITCHYARD_STORE": "file:///srv/store", **environ}, Settings()).grace
+        assert 0 < platform - grace <= 30
+    assert '"assessment.yaml"' in (KUBERNETES / "templates" / "manifests.yaml").read_text()
+    changed_by_the_chart = (KUBERNETES / "templates" / "_adapt.tpl").read_text()
+    assert "terminationGracePeriodSeconds" not in changed_by_the_chart
+    assert '"env"' not in changed_by_the_chart
 
 
 def test_the_worker_uses_the_queues_that_scaling_watches() -> None:

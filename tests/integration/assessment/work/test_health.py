@@ -1,14 +1,18 @@
 """/health from outside: while the worker computes, hangs, fails and ends."""
 
+import json
 import signal
+import subprocess
+import sys
 import time
 from typing import Any
 
 import psutil
 
-from tests.integration.assessment.work.station import Station, Worker
+from tests.integration.assessment.work.station import ROOT, Station, Worker
 from tests.waiting import until
 
+TASK = ROOT / "config" / "ecs" / "assessment-task.json"
 SERVICE = "tiny-worker"
 
 
@@ -62,6 +66,23 @@ def test_a_missing_queue_is_503_until_seen_and_then_78(station: Station) -> None
     until(unavailable)
     assert answers[-1][1] == {"status": "unavailable", "service": SERVICE, "reason": "status=-1"}
     assert worker.wait(60) == 78
+
+
+def test_mission_b9_the_health_check_of_the_ecs_task_fails_where_the_queue_is_missing(
+    station: Station,
+) -> None:
+    """The command of the task itself, which is not satisfied by a process that lives."""
+    [container] = json.loads(TASK.read_text())["containerDefinitions"]
+    worker = station.spawn()
+    up(worker)
+    check = [word.replace(":8085/", f":{worker.port}/") for word in container["healthCheck"]["command"]]
+    assert check[:2] == ["CMD", "python"]
+    command = [sys.executable, *check[2:]]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    station.sqs.delete_queue(QueueUrl=station.queue)
+    until(lambda: worker.health()[0] == 503)
+    assert worker.health("/livez")[0] == 200
+    assert subprocess.run(command, capture_output=True, check=False).returncode != 0
 
 
 def test_a_status_queue_that_somebody_named_has_to_be_there(station: Station) -> None:

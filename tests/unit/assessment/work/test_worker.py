@@ -20,7 +20,7 @@ from assessment.work.errors import FatalQueueError
 from assessment.work.estimate import FIRST
 from assessment.work.job import Job
 from assessment.work.keeper import Held
-from assessment.work.outcome import Done, Failed, HandedBack, Outcome, Skipped
+from assessment.work.outcome import Done, Failed, HandedBack, Outcome, Refused, Skipped
 from assessment.work.state import ERROR, STOPPED
 from assessment.work.status import JobReport
 from assessment.work.worker import Worker
@@ -55,6 +55,26 @@ def logged() -> Iterator[list[str]]:
     logging.getLogger("assessment").addHandler(handler)
     yield events
     logging.getLogger("assessment").removeHandler(handler)
+
+
+@pytest.fixture
+def errors() -> Iterator[list[tuple[int, object]]]:
+    """The levels and reasons of the logged outcomes of jobs."""
+    found: list[tuple[int, object]] = []
+    handler = logging.Handler()
+
+    def emit(record: logging.LogRecord) -> None:
+        if isinstance(record.msg, dict) and record.msg["event"] == "outcome":
+            found.append((record.levelno, record.msg["why"]))
+
+    handler.emit = emit  # type: ignore[method-assign]
+    logger = logging.getLogger("assessment")
+    before = logger.level
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    yield found
+    logger.removeHandler(handler)
+    logger.setLevel(before)
 
 
 def _event(record: logging.LogRecord) -> str:
@@ -155,6 +175,37 @@ def test_handed_back_with_nothing_saved_it_ends_after_its_attempts(store: Store)
     assert queue.calls == [("hide", "m-1", 120), ("hide", "m-1", 120), ("delete", "m-1")]
     end = json.loads(store.get("messages/m-1/end.json"))
     assert end["error"] == "its time here is over (after 3 attempts; needs review)"
+
+
+LAST = "the weather (after 3 attempts; needs review)"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "begun", "level", "why"),
+    [
+        (Refused("no sites"), 1, logging.ERROR, "no sites"),
+        (Failed("the weather"), 3, logging.ERROR, LAST),
+        (HandedBack("the weather", counts=True), 3, logging.ERROR, LAST),
+        (Failed("the bundle is damaged", counts=False), 1, logging.ERROR, "the bundle is damaged"),
+        (Failed("the weather"), 1, logging.INFO, "the weather"),
+        (HandedBack("the worker stops"), 1, logging.INFO, "the worker stops"),
+        (Done("output.json"), 1, logging.INFO, "output.json"),
+    ],
+)
+def test_mission_a_fatal_failure_is_logged_as_an_error(
+    store: Store,
+    errors: list[tuple[int, object]],
+    outcome: Outcome,
+    begun: int,
+    level: int,
+    why: str,
+) -> None:
+    """Once; a failure that is tried again is logged as information, unless it is the operator's to repair."""
+    attempts = Attempts(store, "messages/m-1")
+    for _ in range(begun):
+        attempts.begin()
+    settled(worker(store, Post(), Post()), outcome)
+    assert errors == [(level, why)]
 
 
 # one delivery
