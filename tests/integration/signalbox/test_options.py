@@ -3,7 +3,6 @@
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from switchyard.config.config import Config
 from tests.integration.signalbox.conftest import Connect, Jobs, Token
 
+UNKNOWN = "4d376753-b68c-44fa-9dc3-a143e468b379"
 START = (datetime.now(UTC) + timedelta(days=1)).replace(microsecond=0).isoformat()
 CALLBACK = {"name": "done", "action": "hook", "for": "summary", "parameters": {"n": {"value": 1}}}
 STORED = "select start_after, after, after_policy, callbacks, no_cache from switchyard.action where action_uuid = %s"
@@ -50,7 +50,7 @@ async def test_a_submitter_waits_for_its_own_jobs_only(connect: Connect, token: 
     ann, bob = token("submitter", "ann"), token("submitter", "bob")
     job = (await submit(client, ann)).json()["jobID"]
     assert (await submit(client, ann, after=[job])).status_code == 201
-    refused = [await submit(client, bob, after=[each]) for each in (job, str(uuid4()))]
+    refused = [await submit(client, bob, after=[each]) for each in (job, UNKNOWN)]
     assert [each.status_code for each in refused] == [422, 422]
     assert [each.json()["detail"].rpartition(" ")[0] for each in refused] == ["after: there is no job"] * 2
     assert (await submit(client, token("operator"), after=[job])).status_code == 201
@@ -93,8 +93,8 @@ async def test_callbacks_meet_the_rules_of_the_configuration(connect: Connect, j
         {"start_after": "infinity"},
         {"after": ["x"]},
         {"after_policy": "ended"},
-        {"after": [str(uuid4())] * 1001},
-        {"after": [str(uuid4())], "after_policy": "never"},
+        {"after": [UNKNOWN] * 1001},
+        {"after": [UNKNOWN], "after_policy": "never"},
         {"callbacks": {}},
     ],
     ids=lambda options: json.dumps(options)[:60],
