@@ -206,14 +206,31 @@ def test_what_arrived_held_before_the_last_key_is_claimed_once(ledger: Ledger) -
     assert set(theirs) < set(taken)
 
 
-def test_what_is_in_flight_is_not_tried_by_every_claim(ledger: Ledger) -> None:
-    """The first claim walks over what a peer holds; those right after it start behind that."""
+def test_what_one_peer_holds_behind_what_another_holds_ahead_is_not_lost(ledger: Ledger) -> None:
+    """The claim looks ahead first, and then again from the position: what was held ahead moves no position there."""
     worker = ledger.connection
+    with ledger.database.connect() as peer, ledger.database.connect() as second:
+        theirs = ahead_of_a_peer(ledger, peer)
+        more = claim(second, 5)
+        rest = claim(worker, 30)
+        assert len(rest) == 10
+        for each in (peer, second):
+            each.execute("select pg_advisory_unlock_all()")
+        assert set(claim(worker, 30, held=rest)) == {*theirs, *more}
+
+
+def test_what_is_in_flight_is_not_tried_by_every_claim(ledger: Ledger) -> None:
+    """A claim without a position walks over what a peer holds; one right after it starts behind that."""
+    worker = ledger.connection
+    walked, ahead = [], []
     with ledger.database.connect() as peer:
         worker.execute(FILL, [4000])
         assert len(claim(peer, 3000)) == 3000
-        first, second, third = (claim_blocks(worker) for _ in range(3))
-    assert min(second, third) * 5 < first
+        for _ in range(5):
+            worker.execute("select switchyard.forget_position()")
+            walked.append(claim_blocks(worker))
+            ahead.append(claim_blocks(worker))
+    assert min(ahead) * 5 < min(walked)
 
 
 def _stepped_over(worker: Connection, uuids: list[UUID]) -> bool:

@@ -252,6 +252,14 @@ def test_a_paused_schedule_does_not_fire_and_its_ticks_are_not_missed(database: 
     assert kinds == [("pause_schedule", "ann"), ("resume_schedule", "ann")]
 
 
+def test_what_is_not_paused_is_not_resumed(database: Database) -> None:
+    apply(database)
+    before = row(database)
+    resumed = "select switchyard.resume_schedule('s', 1, %s, 'ann', 'done')"
+    assert database.execute(resumed, before["next_at"] + 5 * HOUR) == [(False,)]
+    assert row(database) == before
+
+
 def test_trigger_fires_now_and_counts_as_open(database: Database) -> None:
     apply(database, overlap="skip")
     at = due(database)
@@ -281,6 +289,18 @@ def test_a_backfill_of_the_future_is_refused(database: Database) -> None:
         database.execute(
             "select switchyard.backfill_schedule('s', array[now() + interval '1 hour'], 'a', 'b')"
         )
+
+
+def test_a_backfill_takes_at_most_a_thousand_times_and_knows_each(database: Database) -> None:
+    apply(database)
+    at = due(database)
+    backfill = "select switchyard.backfill_schedule('s', %s::timestamptz[], 'ann', 'new archive')"
+    moments = [at - timedelta(seconds=n) for n in range(1001)]
+    for refused in (moments, [at, None]):
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match="at most 1000 times"):
+            database.execute(backfill, refused)
+    assert actions(database) == []
+    assert database.execute(backfill, moments[:1000]) == [(1000,)]
 
 
 def test_jitter_is_the_same_at_every_tick_and_differs_between_schedules(database: Database) -> None:

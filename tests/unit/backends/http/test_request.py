@@ -93,6 +93,22 @@ def test_a_redirect_does_not_leave_tls() -> None:
         next_hop(request, 307, "http://a.example/")
 
 
+@pytest.mark.parametrize("userinfo", ["user", "user:pass"])
+def test_a_redirect_brings_no_credentials(userinfo: str) -> None:
+    request = OutgoingRequest("u", "POST", URL("https://a.example/"), {})
+    with pytest.raises(UrlError, match="credentials of its own"):
+        next_hop(request, 307, f"https://{userinfo}@a.example/")
+
+
+def test_a_body_with_a_secret_is_sent_to_the_first_host_alone() -> None:
+    request = OutgoingRequest("u", "POST", URL("https://a.example/"), {}, body=b"x", secret_body=True)
+    with pytest.raises(UrlError, match="the body holds a secret"):
+        next_hop(request, 307, "https://b.example/")
+    hop = next_hop(request, 307, "https://a.example/b")
+    assert hop is not None
+    assert hop.body == b"x"
+
+
 @pytest.mark.parametrize("status", [301, 302, 303])
 def test_a_post_is_not_followed_where_it_would_become_a_get(status: int) -> None:
     for method in ("POST", "PUT", "PATCH", "DELETE"):
