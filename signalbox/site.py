@@ -10,6 +10,7 @@ from signalbox.access.failures import FailedLogins
 from signalbox.access.jwt import Keys
 from signalbox.database import Database
 from signalbox.live.poller import Live
+from signalbox.recent import Recent
 from signalbox.submissions import Submissions
 from switchyard.config.config import Config
 from switchyard.store import Store
@@ -29,6 +30,8 @@ class Site:
     live: Live
     announced: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Processes as they were last read: a submission says which version it was checked against."""
+    usual: Recent[Any] = field(default_factory=lambda: Recent(60))
+    """How long jobs take lately, by action name and process."""
     waiting: int = 0
     """How many requests wait for the end of their job."""
 

@@ -87,7 +87,7 @@ grant update on switchyard.partitioning to switchyard_admin;
 -- Granted to signalbox alone, for a member may name anybody.
 grant select on switchyard.visible_action, switchyard.visible_footprint, switchyard.job, switchyard.job_event, switchyard.route to switchyard_client;
 grant execute on function switchyard.caller(), switchyard.sees_all(), switchyard.job_status(switchyard.status, timestamptz),
-  switchyard.progress_of(uuid, integer), switchyard.family(uuid, integer), switchyard.graph_of(uuid), switchyard.job_why(uuid), switchyard.reused(uuid, integer), switchyard.located(box[], uuid, uuid, integer),
+  switchyard.progress_of(uuid, integer), switchyard.family(uuid, integer), switchyard.graph_of(uuid), switchyard.job_why(uuid), switchyard.job_usual(uuid), switchyard.reused(uuid, integer), switchyard.located(box[], uuid, uuid, integer),
   switchyard.located_end(box[], uuid, uuid, integer), switchyard.uuid_floor(timestamptz), switchyard.uuid_time(uuid)
   to switchyard_client, switchyard_reader, switchyard_operator, switchyard_worker, switchyard_admin;
 grant execute on function switchyard.use_token(bytea) to switchyard_client;

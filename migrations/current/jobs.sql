@@ -110,6 +110,20 @@ end
 $$;
 comment on function switchyard.job_why is 'Why a job that the caller may see has not ended.';
 
+-- As long as others of its workflow took lately: the estimate of one that has just begun.
+create or replace function switchyard.job_usual(job_id uuid, out low_seconds double precision, out high_seconds double precision)
+language plpgsql stable security definer set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan as $$
+declare
+  a record;
+begin
+  select x.action_name, x.workflow into a from switchyard.visible_action x where x.action_uuid = job_id;
+  if found then
+    select e.low, e.high into low_seconds, high_seconds from switchyard.estimated_seconds(a.action_name, a.workflow, 0, 0) as e;
+  end if;
+end
+$$;
+comment on function switchyard.job_usual is 'Between which times 8 of 10 recent jobs of the same process took, of a job that the caller may see; null where too few are known.';
+
 -- Submits a job over HTTP: the same function as everywhere, and how its results were asked for.
 create or replace function switchyard.execute(
   process text, inputs jsonb, idempotency_key text default null, correlation_id text default null, callbacks jsonb default null,

@@ -53,6 +53,15 @@ class Details(Record):
     """Whose result it has, where it was not computed again."""
 
 
+class Usual(Record):
+    """How long 8 of 10 recent jobs of the same process took; nothing where too few are known."""
+
+    low_seconds: float | None = None
+    """The shorter end, from start to end."""
+    high_seconds: float | None = None
+    """The longer end."""
+
+
 class Job(Record):
     """The status of a job."""
 

@@ -2,6 +2,7 @@
 
 from signalbox.routes import (
     actions,
+    again,
     archive,
     campaigns,
     confirm,
@@ -26,6 +27,7 @@ from signalbox.routes import (
 
 __all__ = [
     "actions",
+    "again",
     "archive",
     "campaigns",
     "confirm",

@@ -12,7 +12,7 @@ from signalbox.access.roles import Role
 from signalbox.endpoint import Call, Later, get
 from signalbox.records.base import Record
 from signalbox.records.graph import Graph, Step
-from signalbox.records.jobs import Event, EventList, Family, Inputs, Provenance, Relative, Why
+from signalbox.records.jobs import Event, EventList, Family, Inputs, Provenance, Relative, Usual, Why
 from signalbox.routes.jobs import known_job
 from signalbox.routes.results import output_places
 from switchyard.ledger.queries import query as named
@@ -71,6 +71,19 @@ async def why(call: Call, job: UUID) -> Why:
     assert row is not None
     detail = {key: value for key, value in row["detail"].items() if value is not None}
     return Why(kind=detail["kind"], sentence=detail["sentence"], detail=detail)
+
+
+@get("/jobs/{job}/usual", *BOTH)
+async def usual(call: Call, job: UUID) -> Usual:
+    """How long recent jobs of the same process took."""
+    row = await known_job(call, job)
+
+    async def read() -> Usual:
+        found = await call.row(named("signalbox", "usual"), {"job": job})
+        return Usual(**(found or {}))
+
+    known: Usual = await call.site.usual.get((row["action_name"], row["process_id"]), read)
+    return known
 
 
 @get("/jobs/{job}/inputs", *BOTH)

@@ -20,7 +20,7 @@ OPEN = {"accepted", "running"}
 PAGE, USUAL = 2 * 1024 * 1024, 1500  # characters of a page, and of a job without what may be long
 LONG = ("error", "note", "tags", "lane", "correlation_id")
 PLAIN = ("error", "lane", "tag", "submitted_by", "correlation_id")
-PARTS = ("why", "events", "graph", "family", "inputs", "archive")
+PARTS = ("why", "events", "graph", "family", "inputs", "archive", "usual")
 RELATION = "http://www.opengis.net/def/rel/ogc/1.0/"
 Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 

@@ -100,6 +100,9 @@ select * from switchyard.graph_of(%(job)s);
 -- why: why a job has not ended
 select switchyard.job_why(%(job)s) as detail;
 
+-- usual: how long recent jobs of the same process took
+select low_seconds, high_seconds from switchyard.job_usual(%(job)s);
+
 -- process: one announced workflow
 select workflow, action_name, about, xmin::text as version from switchyard.route where workflow = %(process)s;
 

@@ -185,6 +185,24 @@ def test_a_job_is_submitted_by_a_form(chromium: Chromium, site: Site, scene: Sce
         assert '"edition": "C"' in page.locator("#parameters").inner_text()
 
 
+def test_a_job_runs_again_with_changes(chromium: Chromium, site: Site, scene: Scene) -> None:
+    job = scene.submit("shell", parameters={"edition": "B", HOSTILE: 2**60}, correlation_id=HOSTILE)
+    with chromium.sight(site.origin) as sight:
+        page = sight.open(f"/jobs/{job}")
+        page.get_by_role("link", name="Run again with changes…").click()
+        form = page.get_by_label("Inputs as JSON")
+        given = json.loads(form.input_value())
+        assert given == {"edition": "B", HOSTILE: 2**60}
+        form.fill(json.dumps({**given, "edition": "C"}))
+        page.get_by_role("button", name="Submit 1 job").click()
+        page.wait_for_url("**/jobs/*-*")
+        page.wait_for_url(lambda url: not url.endswith("/again"))
+        made = page.url.rpartition("/")[2]
+    assert site.database.execute(
+        "select parameters, correlation_id, no_cache from switchyard.action where action_uuid = %s", made
+    ) == [({"edition": "C", HOSTILE: 2**60}, HOSTILE, None)]
+
+
 def test_a_report_is_shown_in_a_sandbox(chromium: Chromium, site: Site, scene: Scene) -> None:
     """What a workflow wrote runs no script: a script of it would open a dialog, or be reported."""
     with chromium.sight(site.origin) as sight:

@@ -37,6 +37,7 @@ PRESSED = {
     "POST cancel_many": test_buttons.test_selected_jobs_are_retriggered_or_canceled_together,
     "GET jobs": test_buttons.test_jobs_are_searched_by_a_form,
     "POST execute": test_buttons.test_a_job_is_submitted_by_a_form,
+    "GET again": test_buttons.test_a_job_runs_again_with_changes,
     "GET processes": test_buttons.test_a_job_is_submitted_by_a_form,
     "GET confirm_pause_campaign": test_buttons.test_a_campaign_is_paused_resumed_retriggered_and_canceled,
     "POST pause_campaign": test_buttons.test_a_campaign_is_paused_resumed_retriggered_and_canceled,

@@ -23,10 +23,10 @@ from tests.parts.database import Database
 CLOSED: dict[str, Any] = {"access": {}}
 READS = {
     "landing", "conformance", "processes", "process", "jobs", "job", "results", "result", "features", "job_files", "job_file",
-    "log", "stream", "events", "family", "graph", "inputs", "prov", "why", "archive",
+    "log", "stream", "events", "family", "graph", "inputs", "prov", "usual", "why", "archive",
 }  # fmt: skip
 OPEN = {"api", "livez", "readyz", "login", "login_page", "logout"}
-SUBMITS = {"execute", "dismiss"}
+SUBMITS = {"execute", "dismiss", "again"}
 ADMINISTERS = {"trigger_schedule", "pause_schedule", "resume_schedule", "confirm_schedule"}
 
 
