@@ -1,6 +1,7 @@
 """`assessment work` as it is deployed: the command, a queue, a bundle, real signals."""
 
 import json
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,8 +11,10 @@ from typing import Any
 import pytest
 
 from assessment.spec import CHUNK
+from switchyard.store import open_store
 from tests.integration.assessment.work.station import Station
 from tests.parts.aws import AwsPart
+from tests.unit.assessment.hostile import FILES
 from tests.uuids import uuid7
 from tests.waiting import until
 
@@ -56,6 +59,59 @@ def test_jobs_of_every_form_are_assessed(station: Station, region: Path) -> None
     worker.send(signal.SIGTERM)
     assert worker.wait(60) == 0
     assert station.empty()
+
+
+NASTY = (
+    "GML with an entity from a file",
+    "a GeoPackage whose view loads a library",
+    "compound curves nested 100,000 deep in a GeoPackage",
+    "GeoParquet with a page of 300 MiB",
+    "a ring of 200,000 arcs in a GeoPackage",
+)
+"""They read other files, load code, and exhaust the stack, the memory and the time of who reads them."""
+
+
+def test_hostile_uploads_are_refused_one_after_the_other_and_a_good_one_is_assessed(
+    elasticmq: AwsPart, s3: AwsPart, region: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On SQS and S3, by one process whose /health is correct all the time."""
+    for name, value in s3.environ.items():
+        monkeypatch.setenv(name, value)
+    store = open_store(f"s3://{s3.bucket()}/worker")
+    with closing(Station(elasticmq, tmp_path, store, {**elasticmq.environ, **s3.environ})) as station:
+        jobs = [_upload(station, FILES[name][0](_folder(tmp_path, k)), k) for k, name in enumerate(NASTY)]
+        good = _upload(station, region / "sites.geojson", len(NASTY))
+        worker = station.spawn(*WORK, SWITCHYARD_BUNDLE=str(region / "bundle"), SQS_VISIBILITY_TIMEOUT="60")
+        until(lambda: worker.health()[0] == 200)
+        answers: list[tuple[int, Any]] = []
+
+        def all_ended() -> bool:
+            answers.append(worker.health())
+            return len(station.ends()) == len(jobs) + 1
+
+        until(all_ended, 120, every=0.02)
+        assert {(status, body["status"]) for status, body in answers} == {(200, "ok")}
+        for name, uuid in zip(NASTY, jobs, strict=True):
+            end = station.end(uuid)
+            assert (end["status"], end["fatal"], end["delivery"]) == ("FAILED", True, 1), end
+            assert re.search(FILES[name][1], end["error"]), end["error"]
+            assert "\n" not in end["error"]
+            assert str(tmp_path) not in end["error"]
+        assert output(station, station.end(good))["summary"]["sites"] > 0
+        assert worker.running()
+        assert len([line for line in worker.lines() if line["event"] == "worker started"]) == 1
+        assert until(station.empty)
+
+
+def _folder(folder: Path, number: int) -> Path:
+    made = folder / f"hostile-{number}"
+    made.mkdir()
+    return made
+
+
+def _upload(station: Station, file: Path, number: int) -> str:
+    station.store.put(f"uploads/{number}", file.read_bytes())
+    return station.send(assessment="nutrient", input={"key": f"uploads/{number}"})
 
 
 def _as_conductor_points_to_it(station: Station) -> str:

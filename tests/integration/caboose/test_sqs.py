@@ -1,5 +1,6 @@
 """The status queue on a real SQS: ends, progress, beats, poison, cancel."""
 
+import itertools
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,7 +9,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from conductor.maintenance.lost_workers import LostWorkers
+from conductor.maintenance.own_session import OwnSession
+from conductor.metrics import ConductorMetrics
 from switchyard.backends.queue_reader import QueueReader
+from switchyard.config.daemons import Workers as Limits
 from switchyard.errors import ConfigError, SwitchyardError, Transient
 from switchyard.places import Places
 from tests.integration.caboose.observing import Observing
@@ -309,3 +314,32 @@ async def test_a_queue_that_goes_away_is_asked_for_again_and_its_receipts_are_re
     source = workers.observing.source
     assert source.answers_for(uuid4(), {})
     assert (source.present(uuid4(), 1), await source.look(uuid4(), 1)) == (None, None)
+
+
+async def test_mission_losses_of_sqs_workers_count_for_their_action_name(
+    workers: Workers, database: Database
+) -> None:
+    """Three of four fall silent while a caboose could have reported them: conductor pauses what they work for."""
+    names = [str(uuid4()) for _ in range(4)]
+    about = {"kind": "assessment", "done": 0, "failed": 0, "rate": 0.0}
+
+    async def say(event: str, *these: str) -> None:
+        for name in these:
+            workers.send(json.dumps({**about, "worker": name, "event": event}))
+        await workers.observing.until(lambda: workers.left() == 0)
+
+    await say("started", *names)
+    database.execute("insert into switchyard.worker (kind, host) values ('caboose', 'here')")
+    own, ticks = OwnSession(database.url), itertools.count()
+    limits = Limits.model_validate({"beat": "100ms", "lost_after": "500ms", "min_lost": 3})
+    marker = LostWorkers(own, limits, ConductorMetrics().maintenance, clock=lambda: next(ticks) / 5)
+    for _ in range(6):
+        await say("beat", names[0])
+        database.execute("update switchyard.worker set beat_at = clock_timestamp() where kind = 'caboose'")
+        await marker.run_once()
+    await own.close()
+    assert database.execute("select action_name, reason from switchyard.paused") == [
+        ("run", "3 of 4 workers were lost")
+    ]
+    lost = database.execute("select worker_id::text, kind from switchyard.worker where lost_at is not null")
+    assert sorted(lost) == sorted((name, "assessment") for name in names[1:])
