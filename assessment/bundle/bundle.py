@@ -15,10 +15,11 @@ from assessment.bundle.layer import Layer, open_layer
 from assessment.bundle.lookups import Lookups, lookups
 from assessment.bundle.manifest import Finding, Manifest
 from assessment.bundle.npy import digest
-from assessment.bundle.schema import NEEDS, TABLES
+from assessment.bundle.schema import NEEDS
 from switchyard.errors import BadInput, ConfigError
 
 LOOKUPS = "lookups.json"
+Tables = Mapping[str, list[dict[str, object]]]
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Bundle:
     @cached_property
     def lookups(self) -> Lookups:
         try:
-            tables: Mapping[str, list[dict[str, object]]] = json.loads((self.folder / LOOKUPS).read_text())
+            tables: Tables = json.loads((self.folder / LOOKUPS).read_text())
+            _check(tables, self.manifest.tables)
             return lookups(tables.get("WwTw_lookup", []), tables.get("rates_lookup", []))
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise self._unreadable(LOOKUPS, error) from error
@@ -76,15 +78,29 @@ class Bundle:
         said = " ".join(str(why).replace(str(self.folder), "").split())
         return ConfigError(f"the bundle {self.folder} is damaged: {what}: {said}; build or copy it again")
 
+    def missing(self, assessment: str) -> list[str]:
+        """What an assessment of this kind needs and the bundle was built without."""
+        return [name for name in NEEDS[assessment] if not self.has(name) and name not in self.manifest.tables]
+
     def require(self, assessment: str) -> None:
-        """A BadInput that names what is missing for an assessment of this kind."""
-        missing = [name for name in NEEDS[assessment] if not self.has(name)]
-        if assessment == "nutrient":
-            missing += [name for name in TABLES if name not in self.manifest.tables]
-        if missing:
-            raise BadInput(
-                f"bundle {self.version} cannot do a {assessment} assessment: no {', '.join(missing)}"
-            )
+        """A BadInput where the bundle has nothing for an assessment of this kind.
+
+        Where it has some of it, whoever built the bundle left out the rest: a ConfigError.
+        """
+        missing = self.missing(assessment)
+        if not missing:
+            return
+        said = f"bundle {self.version} cannot do a {assessment} assessment: no {', '.join(missing)}"
+        if len(missing) == len(NEEDS[assessment]):
+            raise BadInput(said)
+        raise ConfigError(f"{said}; build it with all of its layers and tables")
+
+
+def _check(tables: Tables, counts: Mapping[str, int]) -> None:
+    """ValueError or LookupError where the tables are not those that the manifest counts."""
+    for name, count in counts.items():
+        if len(tables[name]) != count:
+            raise ValueError(f"{name} has {len(tables[name]):,} rows instead of {count:,}")
 
 
 def open_bundle(place: Path | str) -> Bundle:

@@ -46,9 +46,17 @@ TABLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
-    "nutrient": ("coefficient_layer", "wwtw_catchments", "lpa_boundaries", "nn_catchments", "subcatchments"),
+    "nutrient": (
+        "coefficient_layer",
+        "wwtw_catchments",
+        "lpa_boundaries",
+        "nn_catchments",
+        "subcatchments",
+        *TABLES,
+    ),
     "gcn": ("gcn_risk_zones",),
 }
+"""Layers and tables of each assessment."""
 
 
 def find_column(wanted: str, available: Iterable[str], aliases: Iterable[str] = ()) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 from assessment import request as requests
 from assessment.bundle import versions
 from assessment.bundle.bundle import Bundle, open_bundle
+from assessment.bundle.schema import NEEDS
 from assessment.intake.fetch import fetched
 from assessment.intake.reader import Reader
 from assessment.job import Inputs, Target, carry_out
@@ -20,7 +21,7 @@ from assessment.work.context import Context
 from assessment.work.job import Job, key_in
 from assessment.work.outcome import Done
 from assessment.work.policy import Workload
-from switchyard.errors import BadInput, StoreMissing, Transient
+from switchyard.errors import BadInput, ConfigError, StoreMissing, Transient
 from switchyard.store import Store
 
 LONGEST_REQUEST = 4 * 2**20
@@ -85,9 +86,13 @@ class Assessments:
 
 
 def assessments(bundle: str) -> Workload:
-    """The workload over a bundle's folder, which has to be there at the start."""
+    """The workload over a bundle's folder, which has to be there at the start, and good for an assessment."""
     made = Assessments(Path(bundle.removeprefix("file://")), Reader(spare=True))
-    made.bundle(None)
+    opened = made.bundle(None)
+    missing = {kind: opened.missing(kind) for kind in NEEDS}
+    if all(missing.values()):
+        said = "; ".join(f"{kind}: no {', '.join(names)}" for kind, names in missing.items())
+        raise ConfigError(f"bundle {opened.version} is complete for no assessment: {said}")
     return Workload(run=made.run, weigh=made.weigh)
 
 

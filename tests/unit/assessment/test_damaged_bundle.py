@@ -49,11 +49,24 @@ def folder_for_an_array(folder: Path) -> None:
     (folder / LAYER / "coords.npy").mkdir()
 
 
+def without_last_row(content: bytes) -> bytes:
+    tables = json.loads(content)
+    return json.dumps({**tables, "rates_lookup": tables["rates_lookup"][:-1]}).encode()
+
+
+def in_part(folder: Path) -> None:
+    """As if it had been built without a layer and the tables."""
+    said = json.loads((folder / "manifest.json").read_text())
+    del said["layers"]["nn_catchments"]
+    (folder / "manifest.json").write_text(json.dumps({**said, "tables": {}}))
+
+
 SEEN_BY_EVERYBODY: dict[str, Damage] = {
     "no folder": shutil.rmtree,
     "no manifest": lambda folder: (folder / "manifest.json").unlink(),
     "half a manifest": changed("manifest.json", lambda content: content[: len(content) // 2]),
     "a manifest of zeros": changed("manifest.json", lambda content: bytes(len(content))),
+    "a bundle for no assessment": in_part,
     "an empty manifest": changed("manifest.json", lambda _: b""),
     "a manifest of another format": changed("manifest.json", lambda c: c.replace(b'"format": 1', b'"format": 2')),
     "a list for a manifest": changed("manifest.json", lambda _: b"[]"),
@@ -76,6 +89,8 @@ SEEN_BY_EVERYBODY: dict[str, Damage] = {
     "half the lookups": changed("lookups.json", lambda content: content[: len(content) // 2]),
     "lookups of zeros": changed("lookups.json", lambda content: bytes(len(content))),
     "lookups without a column": changed("lookups.json", lambda c: c.replace(b"WwTW_code", b"WwTW_kode")),
+    "lookups without a table": changed("lookups.json", lambda c: c.replace(b'"rates_lookup"', b'"rates"')),
+    "lookups with a row too few": changed("lookups.json", without_last_row),
     "lookups that are a list": changed("lookups.json", lambda _: b"[]"),
 }  # fmt: skip
 SEEN_BY_ITS_HASH: dict[str, Damage] = {
@@ -197,12 +212,29 @@ def test_a_job_goes_back_to_the_queue_until_the_bundle_is_repaired(home: Path, t
     assert _reported(status)[-1]["status"] == "SUCCESSFUL"
 
 
-def _job(delivery: int) -> Message:
-    return Message("m-1", json.dumps({"input": {"key": "uploads/sites"}}), "receipt", delivery, None)
+def _job(delivery: int, **more: str) -> Message:
+    return Message("m-1", json.dumps({"input": {"key": "uploads/sites"}, **more}), "receipt", delivery, None)
 
 
 def _reported(status: Post) -> list[dict[str, str]]:
     return [json.loads(call[1]) for call in status.calls if call[0] == "send"]
+
+
+def test_a_bundle_that_was_built_in_part_refuses_no_job(home: Path, tmp_path: Path) -> None:
+    """The job goes back; one that asks for what the bundle has nothing of is refused."""
+    store = open_store((tmp_path / "store").as_uri())
+    store.put("uploads/sites", write(tmp_path / "sites.gpkg", frame()).read_bytes())
+    in_part(current(home))
+    made = Assessments(home, Reader())
+    queue, status = Post(), Post()
+    running = worker(store, queue, status, made.run)
+    running.pipeline.handle(_job(1))
+    assert queue.calls == [("hide", "m-1", 120)]
+    assert _reported(status)[-1]["error"].endswith("build it with all of its layers and tables")
+    running.pipeline.handle(_job(2, assessment="gcn"))
+    assert queue.calls[1:] == [("delete", "m-1")]
+    assert _reported(status)[-1]["status"] == "FAILED"
+    made.reader.close()
 
 
 def test_what_was_mapped_at_the_start_is_used_to_the_end(home: Path) -> None:

@@ -10,12 +10,15 @@ import shapely
 
 import assessment
 from assessment import editions
+from assessment.bundle.build import build
 from assessment.bundle.bundle import Bundle
+from assessment.bundle.sources import in_folder
 from assessment.compute import compute
 from assessment.intake.upload import nutrient_sites
 from assessment.spec import JobSpec
 from switchyard.errors import BadInput
-from tests.unit.assessment.world import World, box
+from tests.unit.assessment.conftest import Call
+from tests.unit.assessment.world import World, box, write_geojson
 
 EVIL = "<script>alert(1)</script>"
 
@@ -45,6 +48,52 @@ def test_the_figures_of_a_file(bundle: Bundle, tmp_path: Path, mode: Any, editio
     assert shapely.equals_exact(found.geometry.to_numpy(), expected.main.geometry).all()
     assert found.results is not None
     assert found.results.summary == expected.summary
+
+
+@pytest.mark.parametrize("mode", ["default", "compatible"])
+@pytest.mark.parametrize("surveyed", [True, False])
+def test_newts_have_the_figures_of_the_command(
+    tmp_path: Path, call: Call, mode: str, surveyed: bool, logging_as_before: None
+) -> None:
+    """All columns, all rows, all shapes, to the last digit; ponds too."""
+    home = newt_bundle(tmp_path)
+    sites = frame()[["id", "Name", "geometry"]]
+    sites.to_file(tmp_path / "sites.gpkg")
+    survey = geopandas.GeoDataFrame(
+        {"PANS": ["P", "A", "P"], "TmpImp": ["T", "F", "F"]},
+        geometry=[box(20, 20, 40, 33), box(90, 300, 99, 311), box(345, 70, 360, 90)],
+        crs=27700,
+    )
+    survey.to_file(tmp_path / "survey.gpkg")
+    words = ["--ponds", tmp_path / "survey.gpkg"] if surveyed else []
+    said = ["-b", home, "-a", "gcn", "--mode", mode, "-o", tmp_path / "out", "-f", "parquet", "-q", *words]
+    done = call("run", tmp_path / "sites.gpkg", *said)
+    assert done.code == 0, done.err
+    ponds = survey if surveyed else None
+    found = assessment.assess(sites, home, assessment="gcn", mode=mode, ponds=ponds)
+    expected = geopandas.read_parquet(tmp_path / "out" / "habitat.parquet")
+    assert len(expected) > 3
+    same = {"check_dtype": False, "check_exact": True}
+    figures = found.drop(columns="geometry"), expected.drop(columns="geometry")
+    pandas.testing.assert_frame_equal(*map(pandas.DataFrame, figures), **same)
+    assert shapely.equals_exact(found.geometry.to_numpy(), expected.geometry.to_numpy()).all()
+    listed = pandas.read_parquet(tmp_path / "out" / "ponds.parquet")
+    assert len(listed) > 0
+    pandas.testing.assert_frame_equal(found.table("ponds"), listed, **same)
+
+
+def newt_bundle(folder: Path) -> Path:
+    sources = folder / "layers"
+    sources.mkdir()
+    zones = [
+        (box(0, 0, 150, 900), "Red"),
+        (box(150, 0, 9050, 700), "Amber"),
+        (box(9050, 0, 9900, 900), "Green"),
+    ]
+    write_geojson(sources / "gcn_risk_zones.geojson", [(shape, {"RZ": zone}) for shape, zone in zones])
+    write_geojson(sources / "gcn_ponds.geojson", [(box(100, 50, 130, 70), {}), (box(9060, 80, 9070, 90), {})])
+    build(in_folder(sources), folder / "bundle", lambda _: None)
+    return folder / "bundle"
 
 
 def test_rows_keep_the_index_of_their_site(bundle: Bundle) -> None:

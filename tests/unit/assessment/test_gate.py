@@ -1,5 +1,6 @@
 """The quality gate: what keeps a bundle from being used, and what is only said."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -207,6 +208,17 @@ def test_broken_geometries_are_repaired_and_counted(world: World) -> None:
 def test_an_assessment_that_the_bundle_cannot_do(world: World) -> None:
     with pytest.raises(BadInput, match="cannot do a gcn assessment: no gcn_risk_zones"):
         world.bundle().require("gcn")
+
+
+def test_an_assessment_that_the_bundle_was_built_for_in_part_only(tmp_path: Path) -> None:
+    """Nobody who asks for it can do anything about that."""
+    folder = World()._built(tmp_path).folder
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for part, name in (("layers", "nn_catchments"), ("tables", "rates_lookup")):
+        del manifest[part][name]
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        with pytest.raises(ConfigError, match=f"cannot do a nutrient assessment: no .*{name}; build it"):
+            open_bundle(folder).require("nutrient")
 
 
 def test_sources_that_are_none(tmp_path: Path) -> None:
