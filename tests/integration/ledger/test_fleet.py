@@ -1,13 +1,14 @@
 """Workers: slots, who is marked lost and whose connections are ended, and the buckets that they share."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from uuid import UUID
 
 import psycopg
 import pytest
 
-from tests.integration.ledger.ledger import Connection, Ledger
+from tests.integration.ledger.ledger import Connection, Ledger, claim, waits_for_a_lock
 from tests.parts.database import Database, Template
 from tests.waiting import until
 
@@ -124,3 +125,126 @@ def test_without_a_token_the_wait_is_until_the_next_one(ledger: Ledger) -> None:
     [(taken, wait)] = ledger.connection.execute(take).fetchall()
     assert taken == 0
     assert 5 < wait <= 10
+
+
+TAKE = "select taken from switchyard.take_tokens(%s, 0.0001, 3, %s)"
+
+
+def test_tokens_that_are_given_back_belong_to_that_name_and_never_exceed_the_burst(ledger: Ledger) -> None:
+    def taken(name: str, wanted: int) -> int:
+        [(count,)] = ledger.connection.execute(TAKE, [name, wanted]).fetchall()
+        return int(count)
+
+    give = "select switchyard.give_tokens('hook', 3, %s)"
+    assert (taken("hook", 3), taken("other", 3)) == (3, 3)
+    ledger.connection.execute(give, [2])
+    assert (taken("hook", 5), taken("other", 5)) == (2, 0)
+    ledger.connection.execute(give, [9])
+    assert taken("hook", 1) == 1
+    assert taken("hook", 9) == 2
+
+
+def test_two_that_take_tokens_at_once_take_no_more_than_there_are(ledger: Ledger) -> None:
+    ledger.connection.execute("insert into switchyard.bucket values ('hook', 3, clock_timestamp())")
+    with (
+        ledger.database.connect(autocommit=False) as first,
+        ledger.database.connect() as second,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        assert first.execute(TAKE, ["hook", 2]).fetchall() == [(2,)]
+        later = pool.submit(lambda: second.execute(TAKE, ["hook", 3]).fetchall())
+        waits_for_a_lock(ledger.database, second.info.backend_pid)
+        first.commit()
+        assert later.result(60) == [(1,)]
+
+
+def test_a_full_lock_table_leaves_one_slot_and_a_lost_worker_frees_its_own(ledger: Ledger) -> None:
+    with worker(ledger.database, room(ledger)) as (_, lost, _):
+        with worker(ledger.database) as (_, _, slots):
+            assert slots == 1
+        ledger.connection.execute("update switchyard.worker set lost_at = now() where worker_id = %s", [lost])
+        with worker(ledger.database) as (_, _, slots):
+            assert slots == 10
+
+
+def test_a_worker_that_ended_or_whose_row_is_locked_is_not_marked(ledger: Ledger) -> None:
+    with worker(ledger.database) as (session, ended, _), worker(ledger.database) as (_, locked, _):
+        session.execute("update switchyard.worker set ended_at = now() where worker_id = %s", [ended])
+        assert ledger.connection.execute(MARK, [ended, ended]).fetchall() == []
+        ledger.connection.execute("set lock_timeout = '5s'")
+        with ledger.database.connect(autocommit=False) as somebody:
+            somebody.execute("select from switchyard.worker where worker_id = %s for update", [locked])
+            assert ledger.connection.execute(MARK, [locked, locked]).fetchall() == []
+        assert ledger.connection.execute(MARK, [locked, locked]).fetchall() == [(locked, True)]
+
+
+def test_all_connections_that_a_worker_named_are_ended_in_its_database_alone(template: Template) -> None:
+    with template.clone() as database, template.clone() as other, worker(database) as (_, uuid, _):
+        name = f"conductor {uuid} claims"
+        with (
+            database.connect(application_name=name) as named,
+            other.connect(application_name=name) as namesake,
+        ):
+            assert database.execute(MARK, uuid, uuid) == [(uuid, True)]
+            with pytest.raises(psycopg.OperationalError):
+                named.execute("select 1")
+            assert namesake.execute("select 1").fetchall() == [(1,)]
+
+
+def test_names_with_something_to_do_that_nobody_holds(ledger: Ledger) -> None:
+    for name in ("ready", "held", "paused"):
+        ledger.submit(name)
+    ledger.submit("overdue", start_after="2001-01-01")
+    ledger.submit("later", start_after="2099-01-01")
+    ledger.connection.execute("select switchyard.pause('paused', 'ann', 'storm')")
+    ended = ledger.submit("ended")
+    ledger.event(ended, "SUCCESSFUL", 1, 1)
+    running = ledger.submit("running")
+    ledger.event(running, "RUNNING", 1, 1)
+    names = ["ready", "held", "paused", "overdue", "later", "ended", "running", "unknown"]
+    with ledger.database.connect() as peer:
+        assert len(claim(peer, 1, "held")) == 1
+        due = ledger.connection.execute("select * from switchyard.due_names(%s)", [names]).fetchall()
+        assert due == [("ready",), ("overdue",)]
+    waiting = ledger.connection.execute("select * from switchyard.waiting_names() as n order by n").fetchall()
+    assert waiting == [("held",), ("later",), ("overdue",), ("paused",), ("ready",)]
+
+
+LOST = """insert into switchyard.worker (kind, action_name, host, pid, lost_at, started_at)
+  select 'conductor', %s, 'h', n, case when n <= %s then now() end, now() - interval '1 hour' from generate_series(1, 10) as n"""
+
+
+@pytest.mark.parametrize(
+    ("ratio", "least", "within", "resumed", "paused"),
+    [
+        (0.29, 3, "1 day", None, True),
+        (0.3, 3, "1 day", None, False),
+        (0.29, 4, "1 day", None, False),
+        (0.29, 3, "59 minutes", None, False),
+        (0.29, 3, "1 day", "hook", False),
+        (0.29, 3, "1 day", "other", True),
+    ],
+)
+def test_a_name_is_paused_where_more_than_its_share_of_workers_is_lost(
+    ledger: Ledger, ratio: float, least: int, within: str, resumed: str | None, *, paused: bool
+) -> None:
+    ledger.connection.execute(LOST, ["hook", 3])
+    if resumed:
+        for step in ("pause", "resume"):
+            ledger.connection.execute(f"select switchyard.{step}(%s, 'ann', 'x')".encode(), [resumed])
+    ask = "select action_name, lost, started from switchyard.pause_where_lost(%s, %s, %s)"
+    found = ledger.connection.execute(ask, [ratio, least, within]).fetchall()
+    assert found == ([("hook", 3, 10)] if paused else [])
+
+
+def test_only_what_is_old_and_held_by_nobody_ends_as_unserved(ledger: Ledger) -> None:
+    ledger.connection.execute(
+        "insert into switchyard.action (action_uuid, action_name) select switchyard.uuid7(now() - interval '10 minutes'), 'x'"
+        " from generate_series(1, 3)"
+    )
+    fresh = ledger.submit("x")
+    unserved = "select * from switchyard.end_unserved('{}', interval '5 minutes', 10)"
+    with ledger.database.connect() as peer:
+        [held] = claim(peer, 1, "x")
+        assert ledger.connection.execute(unserved).fetchall() == [("x", 2)]
+    assert [ledger.state(each)[0] for each in (held, fresh)] == ["PENDING", "PENDING"]

@@ -142,7 +142,7 @@ def test_what_a_peer_held_is_found_when_the_peer_is_gone(ledger: Ledger) -> None
     with ledger.database.connect() as peer:
         theirs = claim(peer, 5)
         finish(worker, claim(worker, 10))
-        until(lambda: _stepped_over(worker, theirs))
+        until(lambda: _one_more(ledger) and _passed(worker) >= set(theirs))
         finish(worker, claim(worker, 10))
         peer.execute("select pg_advisory_unlock_all()")
         assert sorted(claim(worker, 20))[:5] == sorted(theirs)
@@ -165,19 +165,29 @@ def test_what_a_peer_gives_back_is_found_at_once_where_there_is_not_enough_else(
     assert set(theirs) < set(taken)
 
 
-def test_what_a_peer_gives_back_is_found_soon_where_there_is_always_more(ledger: Ledger) -> None:
+@pytest.mark.parametrize("stepped_over", [False, True])
+def test_what_a_peer_gives_back_is_found_soon_where_there_is_always_more(
+    ledger: Ledger, *, stepped_over: bool
+) -> None:
     with ledger.database.connect() as peer:
         theirs = ahead_of_a_peer(ledger, peer)
+        if stepped_over:
+            until(lambda: _one_more(ledger) and _passed(ledger.connection) >= set(theirs))
         peer.execute("select pg_advisory_unlock_all()")
-        taken: list[UUID] = []
+        missing = set(theirs)
 
-        def found_theirs() -> bool:
-            ledger.connection.execute(FILL, [1])
-            taken.extend(got := claim(ledger.connection, 1))
-            finish(ledger.connection, got)
-            return set(theirs) <= set(taken)
+        def found() -> bool:
+            missing.difference_update(_one_more(ledger))
+            return not missing
 
-        until(found_theirs)
+        until(found, 30)  # before the minute after which every claim starts at the front
+
+
+def test_what_falls_due_before_the_last_key_is_the_next_claimed(ledger: Ledger) -> None:
+    with ledger.database.connect() as peer:
+        ahead_of_a_peer(ledger, peer)
+        urgent = ledger.submit(priority=1, start_after="2001-01-01")
+        assert claim(ledger.connection, 1) == [urgent]
 
 
 def test_what_arrives_before_the_last_key_is_the_next_claimed_and_once(ledger: Ledger) -> None:
@@ -233,13 +243,20 @@ def test_what_is_in_flight_is_not_tried_by_every_claim(ledger: Ledger) -> None:
     assert min(ahead) * 5 < min(walked)
 
 
-def _stepped_over(worker: Connection, uuids: list[UUID]) -> bool:
-    """Whether the position is beyond what peers hold; the claim takes one action that ends at once."""
-    finish(worker, claim(worker, 1))
+def _one_more(ledger: Ledger) -> list[UUID]:
+    """Submits one more, claims one and ends it."""
+    ledger.connection.execute(FILL, [1])
+    got = claim(ledger.connection, 1)
+    finish(ledger.connection, got)
+    return got
+
+
+def _passed(worker: Connection) -> set[UUID]:
+    """What the position stepped over."""
     [(passed,)] = worker.execute(
         "select (current_setting('switchyard.position')::switchyard.claim_position).passed"
     ).fetchall()
-    return set(uuids) <= set(passed)
+    return set(passed)
 
 
 def test_a_new_run_of_what_this_session_still_holds_is_claimed_once_it_is_unlocked(ledger: Ledger) -> None:

@@ -183,6 +183,48 @@ def test_hole_3_a_partition_stays_while_callbacks_are_due_whose_ids_belong_to_it
         assert ledger.connection.execute(DROP, [suffix]).fetchall() == [(None,)]
 
 
+def test_a_partition_that_is_dropped_takes_nothing_of_those_before_it(ledger: Ledger) -> None:
+    """Neither are callbacks that are due for an end before its time a reason to leave it."""
+    _, kept = ledger.old_action("2024-01-01")
+    later, gone = ledger.old_action("2024-01-03")
+    for uuid in (kept, gone):
+        for row in (
+            "idempotency values ('hook', %(id)s::text, %(id)s, '')",
+            "presentation (action_uuid) values (%(id)s)",
+            "footprint values (%(id)s, 1, '(0,0),(1,1)')",
+        ):
+            ledger.connection.execute(f"insert into switchyard.{row}".encode(), {"id": uuid})
+    ledger.event(kept, "SUCCESSFUL", 1, 1)
+    ledger.event(gone, "SUCCESSFUL", 1, 1)
+    ledger.connection.execute(
+        "update switchyard.thread set callbacks_due = true, ended_at = '2024-01-01 13:00Z' where action_uuid = %s",
+        [kept],
+    )
+    assert ledger.connection.execute(DROP, [later]).fetchall() == [(None,)]
+    for table in ("idempotency", "presentation", "footprint"):
+        left = ledger.connection.execute(f"select action_uuid from switchyard.{table}".encode()).fetchall()
+        assert left == [(kept,)], table
+
+
+def test_while_another_instance_makes_or_drops_partitions_none_is_dropped(ledger: Ledger) -> None:
+    suffix, uuid = ledger.old_action("2024-01-01")
+    ledger.event(uuid, "SUCCESSFUL", 1, 1)
+    with ledger.database.connect(autocommit=False) as other:
+        other.execute("select from switchyard.partitioning for update")
+        assert ledger.connection.execute(DROP, [suffix]).fetchall() == [("in use, try again later",)]
+    assert ledger.connection.execute(DROP, [suffix]).fetchall() == [(None,)]
+
+
+def test_partitions_are_not_made_behind_somebody_who_holds_a_table(ledger: Ledger) -> None:
+    """It gives up at once: whoever wants to write would wait behind it."""
+    ledger.connection.execute("set statement_timeout = '20s'")
+    with ledger.database.connect(autocommit=False) as other:
+        other.execute("lock table switchyard.thread in share update exclusive mode")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            ledger.connection.execute("select count(*) from switchyard.ensure_partitions(30)")
+    ledger.connection.execute("select count(*) from switchyard.ensure_partitions(30)")
+
+
 def test_hole_20_a_partition_stays_while_one_of_its_actions_is_in_flight(ledger: Ledger) -> None:
     suffix, uuid = ledger.old_action("2024-01-01")
     with ledger.database.connect() as conductor:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.integration.reuse.rules import announce, ask, computing, reused, roles, settle
 from tests.integration.sets.graphs import Ids, submit_graph
-from tests.integration.waiting.joins import Connection, end, held, status, submit
+from tests.integration.waiting.joins import Connection, end, held, settlers, status, submit
 from tests.parts.database import Database
 
 pytestmark = pytest.mark.database
@@ -212,6 +212,19 @@ def test_what_is_being_computed_is_forgotten_too(database: Database) -> None:
         end(connection, asked[1])
         settle(connection)
     assert reused(database, asked[2]) == (asked[1], 1)
+
+
+def test_who_asks_and_who_loses_a_leader_wakes_those_who_settle(database: Database) -> None:
+    with database.connect() as connection, settlers(database) as woken:
+        announce(connection)
+        woken()
+        ask(connection)
+        assert woken() == {"maintenance", "joins"}
+        ask(connection)
+        settle(connection)
+        woken()
+        assert forget(connection, workflow="ndvi") == 1
+        assert woken() == {"maintenance", "joins"}
 
 
 def forget(connection: Connection, **given: object) -> int:

@@ -15,7 +15,7 @@ from tests.integration.sets.campaigns import (
     submit_items,
 )
 from tests.integration.sets.graphs import ends, settle, tally, verified
-from tests.integration.waiting.joins import end, status
+from tests.integration.waiting.joins import end, settlers, status
 from tests.parts.database import Database
 
 pytestmark = pytest.mark.database
@@ -133,6 +133,87 @@ def test_paused_and_resumed(database: Database) -> None:
         assert woken.channel == "switchyard_maintenance"
         run_to_the_end(database, connection, campaign)
     assert status(database, campaign) == "SUCCESSFUL"
+
+
+def test_every_step_of_a_campaign_wakes_those_who_go_on_with_it(database: Database) -> None:
+    with database.connect() as connection, settlers(database) as woken:
+        campaign = start(connection)
+        assert woken() == {"maintenance", "joins"}
+        feed(connection, campaign, items("ab"))
+        assert woken() == {"maintenance", "joins"}
+        submit_items(connection)
+        woken()
+        submit_items(connection)  # nothing is left: it has no more members
+        assert woken() == {"maintenance", "joins"}
+
+
+def test_the_middle_of_a_large_batch_is_watched(database: Database) -> None:
+    """Its end notifies: the next are submitted before all have ended."""
+    with database.connect() as connection:
+        campaign = start(connection, in_flight=10)
+        feed(connection, campaign, items(range(30)))
+        submit_items(connection)
+        first = members(database, campaign)
+        watched = "select action_uuid from switchyard.yard where watched and member_of is not null"
+        assert database.execute(watched) == [(first[4],)]
+        with settlers(database) as woken:
+            end(connection, first[4])
+            assert woken() == {"joins"}
+            submit_items(connection)
+    assert len(members(database, campaign)) == 10
+    assert database.execute(watched) == [], "a batch of one is not"
+
+
+def test_a_campaign_that_was_set_aside_is_left_alone_until_its_time(database: Database) -> None:
+    with database.connect() as connection:
+        campaign = start(connection)
+        feed(connection, campaign, items("ab"))
+        connection.execute("update switchyard.campaign set not_before = now() + interval '1 hour'")
+        submit_items(connection)
+        assert members(database, campaign) == []
+        connection.execute("update switchyard.campaign set not_before = now()")
+        submit_items(connection)
+        assert len(members(database, campaign)) == 2
+
+
+def test_an_item_that_another_conductor_has_is_not_waited_for(database: Database) -> None:
+    with database.connect() as connection, database.connect(autocommit=False) as other:
+        campaign = start(connection)
+        feed(connection, campaign, items("abc"))
+        other.execute("select from switchyard.campaign_item where id = 'b' for update")
+        connection.execute("set lock_timeout = '5s'")
+        submit_items(connection)
+        assert len(members(database, campaign)) == 2
+        other.rollback()
+        submit_items(connection)
+    assert len(members(database, campaign)) == 3
+
+
+def test_a_source_that_was_read_to_its_end_is_reported_no_more(database: Database) -> None:
+    with database.connect() as connection:
+        campaign = start(connection)
+        for cursor in range(101):  # the last page ends the reading, however many gave nothing new
+            feed(connection, campaign, items("ab"), cursor=cursor, last=cursor == 100)
+        connection.execute("select switchyard.report_source(%s, 'gone')", [campaign])
+    assert database.execute("select error from switchyard.inbox where kind = 'campaign'") == []
+    assert row(database)["source_error"] is None
+
+
+@pytest.mark.parametrize("length", [500, 501])
+def test_the_id_of_an_item_has_up_to_500_characters(database: Database, length: int) -> None:
+    with database.connect() as connection:
+        assert feed(connection, start(connection), items(["x" * length])) == (length == 500)
+
+
+@pytest.mark.parametrize("count", [10000, 10001])
+def test_a_page_has_up_to_10000_items(database: Database, count: int) -> None:
+    with database.connect() as connection:
+        campaign = start(connection)
+        if count == 10000:
+            assert feed(connection, campaign, [{}] * count) == 0
+        else:
+            with pytest.raises(psycopg.errors.InvalidParameterValue, match="at most 10000"):
+                feed(connection, campaign, [{}] * count)
 
 
 @pytest.mark.parametrize("decision", ["pause", "resume"])

@@ -10,7 +10,7 @@ import pytest
 
 from tests.integration.sets.campaigns import start
 from tests.integration.sets.graphs import ends, nodes, settle, submit_graph, tally, verified
-from tests.integration.waiting.joins import end, status
+from tests.integration.waiting.joins import end, settlers, status
 from tests.parts.database import Database
 
 pytestmark = pytest.mark.database
@@ -88,6 +88,38 @@ def test_members_are_retriggered_up_to_a_number_and_up_to_a_moment(database: Dat
         assert [status(database, ids[name]) for name in "abc"] == ["PENDING", "FAILED", "FAILED"]
         assert connection.execute(again, [ids[None], 1, "infinity"]).fetchall() == [(1,)]
         assert [status(database, ids[name]) for name in "abc"].count("FAILED") == 1
+
+
+def test_a_graph_and_a_retriggered_member_wake_those_who_settle(database: Database) -> None:
+    with database.connect() as connection, settlers(database) as woken:
+        ids = submit_graph(connection, {"nodes": nodes(a="", b="")})
+        assert woken() == {"maintenance", "joins"}
+        end(connection, ids["a"], status="FAILED")
+        settle(connection)
+        woken()
+        again = "select switchyard.retrigger(%s, 'me', 'again')"
+        connection.execute("update switchyard.thread set callbacks_due = false")
+        connection.execute(again, [ids["a"]])
+        assert woken() == {"maintenance", "joins"}, "the set is open"
+        end(connection, ids["a"], ids["b"], status="FAILED")
+        settle(connection)
+        assert status(database, ids[None]) == "FAILED"
+        woken()
+        connection.execute("update switchyard.thread set callbacks_due = false")
+        connection.execute(again, [ids["b"]])
+        assert woken() == {"maintenance", "joins"}, "it is open again"
+
+
+def test_the_members_that_a_canceled_set_takes_along_are_reported_to_caboose(database: Database) -> None:
+    with database.connect() as connection, database.connect() as caboose:
+        ids = submit_graph(connection, {"nodes": nodes(a="")})
+        connection.execute("select switchyard.cancel(%s, 'me', 'no')", [ids[None]])
+        connection.execute("update switchyard.thread set calls_back = false")
+        caboose.execute("listen switchyard_caboose")
+        settle(connection)
+        caboose.execute("select")
+        assert [each.payload for each in caboose.notifies(timeout=0)] == [""]
+    assert status(database, ids["a"]) == "CANCELED"
 
 
 def test_a_set_whose_row_is_held_is_looked_at_again(database: Database) -> None:

@@ -1,6 +1,7 @@
 """What the tests of waiting say often."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -67,3 +68,20 @@ def releases(database: Database, uuid: UUID) -> list[dict[str, int]]:
         uuid,
     )
     return [runs for (runs,) in rows]
+
+
+@contextmanager
+def settlers(database: Database) -> Iterator[Callable[[], set[str]]]:
+    """Who was woken since the last look: conductors that know of no waiter ("maintenance"), and those that sleep ("joins")."""
+    with database.connect() as sleeper:
+        [(bell,)] = sleeper.execute("select switchyard.bell_channel('switchyard joins')").fetchall()
+        names = {"switchyard_maintenance": "maintenance", bell: "joins"}
+        for channel in names:
+            sleeper.execute(f'listen "{channel}"'.encode())
+        sleeper.execute("select pg_advisory_lock(1937204078, switchyard.bell_key('switchyard joins'))")
+
+        def woken() -> set[str]:
+            sleeper.execute("select")  # a round trip brings what was committed before
+            return {names[each.channel] for each in sleeper.notifies(timeout=0)}
+
+        yield woken

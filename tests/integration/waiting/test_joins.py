@@ -10,7 +10,7 @@ from psycopg import sql
 from switchyard import Switchyard
 from switchyard.submit.write import uuid7s
 from tests.integration.ledger.ledger import Ledger
-from tests.integration.waiting.joins import end, held, ready, releases, settle, status, submit
+from tests.integration.waiting.joins import end, held, ready, releases, settle, settlers, status, submit
 from tests.parts.database import Database
 
 pytestmark = pytest.mark.database
@@ -71,25 +71,15 @@ def test_a_waiter_that_cannot_be_released_stops_no_other(database: Database) -> 
 
 
 def test_a_waiter_wakes_conductors_that_know_of_none_and_those_that_sleep(database: Database) -> None:
-    """A conductor that knows of no waiter hears the channel of maintenance, one that settles the bell of joins."""
-    with database.connect() as connection, database.connect() as sleeper:
-        channels = "select 'switchyard_maintenance', switchyard.bell_channel('switchyard joins')"
-        [(maintenance, bell)] = sleeper.execute(channels).fetchall()
-        sleeper.execute(f'listen {maintenance}; listen "{bell}"'.encode())
-        sleeper.execute("select pg_advisory_lock(1937204078, switchyard.bell_key('switchyard joins'))")
-
-        def heard() -> set[str]:
-            sleeper.execute("select")
-            return {each.channel for each in sleeper.notifies(timeout=0)}
-
+    with database.connect() as connection, settlers(database) as woken:
         child = submit(connection)
-        assert heard() == set()
+        assert woken() == set()
         waiter = submit(connection, [child])
-        assert heard() == {maintenance, bell}
+        assert woken() == {"maintenance", "joins"}
         connection.execute("select switchyard.cancel(%s, 'ann', 'wait')", [waiter])
-        heard()
+        woken()
         connection.execute("select switchyard.retrigger(%s, 'ann', 'go on')", [waiter])
-        assert heard() == {maintenance, bell}
+        assert woken() == {"maintenance", "joins"}
 
 
 def test_without_success_it_is_canceled_with_the_reason(database: Database) -> None:

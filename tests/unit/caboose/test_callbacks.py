@@ -130,6 +130,36 @@ def test_whatever_a_caller_writes_as_a_callback_is_planned_or_seen(written: Any)
         assert planned.callback
 
 
+@pytest.mark.parametrize("name", ["", "a\0b", "x" * 201, 5, None])
+def test_a_name_that_no_action_can_have_is_replaced(name: Any) -> None:
+    [planned] = planned_of(ended(own=[{"name": name, "action": name}]), [], None)
+    assert (planned.callback, planned.action_name) == ("own 0", "run")
+    assert planned.invalid is not None
+
+
+def test_of_a_callback_that_cannot_be_read_the_names_remain() -> None:
+    [planned] = planned_of(ended(own=[{"name": "n" * 200, "action": "a", "for": "nothing"}]), [], None)
+    assert (planned.callback, planned.action_name) == ("n" * 200, "a")
+
+
+@pytest.mark.parametrize("output", [None, 5, "text", [], {"summary": {"n": 1}}])
+def test_a_callback_without_parameters_is_given_the_state_and_the_summary(output: Any) -> None:
+    [planned] = planned_of(ended(), [callback()], output)
+    given = output["summary"] if isinstance(output, dict) else None
+    assert planned.parameters == {"workflow": document_of(ended(), output)["workflow"], "summary": given}
+    [named] = planned_of(ended(), [callback(parameters={"n": {"value": 1}})], output)
+    assert named.parameters == {"n": 1}
+
+
+@pytest.mark.parametrize(("found", "kind"), [(None, "nothing"), ([1], "a list"), ("x", "a str")])
+def test_the_input_of_a_chained_workflow_is_an_object(found: Any, kind: str) -> None:
+    chained = callback(workflow="next", input={"path": "$.output"})
+    [planned] = planned_of(ended(), [chained], found)
+    assert planned.invalid == f"the input of next must be an object, not {kind}"
+    [planned] = planned_of(ended(), [chained], {"a": 1})
+    assert (planned.invalid, planned.parameters) == (None, {"a": 1})
+
+
 @pytest.mark.parametrize(
     ("item", "uuid"),
     [(None, "019ca945-0a7b-73cc-b54f-f88c3d228402"), (7, "019ca945-0a7b-7933-9940-2dd0960a2f94")],
