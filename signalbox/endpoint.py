@@ -55,6 +55,7 @@ class Call:
     headers: dict[str, str] = field(default_factory=dict)
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     jobs: dict[UUID, DictRow] = field(default_factory=dict)
+    counts: dict[str, str] = field(default_factory=dict)
 
     @property
     def connection(self) -> AsyncConnection[DictRow]:

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from signalbox import body
 from signalbox.access.authenticate import authenticate
 from signalbox.access.roles import NOBODY, Caller
+from signalbox.counts import counts_for
 from signalbox.database import plan_changed
 from signalbox.endpoint import ENDPOINTS, Call, Endpoint, Later
 from signalbox.negotiate import wants_html
@@ -45,6 +46,7 @@ async def exchange(endpoint: Endpoint, site: Site, request: Request) -> Response
     if isinstance(answer, Response):
         return answer
     if endpoint.after is not None and body.is_form(request):
+        site.counts.clear()  # whoever decided something sees it at once
         place = endpoint.after.format(answer=answer, **_quoted(given))
         return Response(status_code=303, headers={"Location": call.url(place)})
     if html and endpoint.template is not None:
@@ -59,7 +61,11 @@ async def _handle(
     async with _transaction(endpoint, site, caller) as connection:
         call = Call(site, request, caller, connection, endpoint.success)
         begun = await endpoint.handle(call, **given)
-        return call, begun, await parts_of(endpoint, call, given) if html else {}
+        if not html:
+            return call, begun, {}
+        if connection is not None:
+            call.counts = await counts_for(call)
+        return call, begun, await parts_of(endpoint, call, given)
 
 
 def _quoted(given: dict[str, Any]) -> dict[str, Any]:

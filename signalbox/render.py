@@ -46,6 +46,7 @@ def context(call: Call, record: Any, parts: dict[str, Any]) -> dict[str, Any]:
         "record": record,
         "parts": parts,
         "caller": call.caller,
+        "counts": call.counts,
         "signed_in": COOKIE in call.request.cookies,
         "path": shown,
         "url": call.url,

@@ -32,6 +32,8 @@ class Site:
     """Processes as they were last read: a submission says which version it was checked against."""
     usual: Recent[Any] = field(default_factory=lambda: Recent(60))
     """How long jobs take lately, by action name and process."""
+    counts: Recent[Any] = field(default_factory=lambda: Recent(5))
+    """How many entries of the inbox wait, and how many campaigns go on."""
     waiting: int = 0
     """How many requests wait for the end of their job."""
 

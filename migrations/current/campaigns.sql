@@ -272,7 +272,7 @@ comment on function switchyard.resume_campaign is 'The campaign submits items ag
 
 -- Many failures are retriggered in several calls, up to those of one moment: they may fail again meanwhile. The first opens the campaign again, also one that was canceled.
 create or replace function switchyard.retrigger_campaign(
-  name text, most integer, actor text, reason text, ended_before timestamptz default 'infinity'
+  name text, most integer, actor text, reason text, ended_before timestamptz default 'infinity', cause text default null
 ) returns integer
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
@@ -284,7 +284,7 @@ begin
     perform switchyard.named('actor', actor), switchyard.named('reason', reason),
       switchyard.reopen_set(id, format('retriggered by %s: %s', actor, reason), actor, reason);
   end if;
-  return switchyard.retrigger_members(id, most, actor, reason, ended_before);
+  return switchyard.retrigger_members(id, most, actor, reason, ended_before, cause);
 end
 $$;
-comment on function switchyard.retrigger_campaign is 'Retriggers this many of its failures, and opens the campaign again; returns how many there were.';
+comment on function switchyard.retrigger_campaign is 'Retriggers this many of its failures (of one cause, where one is given), and opens the campaign again; returns how many there were.';

@@ -71,7 +71,7 @@ grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.cl
   switchyard.ensure_partitions(integer, text), switchyard.drop_partition(text) to switchyard_worker, switchyard_admin;
 
 -- An administrator decides.
-grant execute on function switchyard.retrigger(uuid, text, text, text), switchyard.retrigger_members(uuid, integer, text, text, timestamptz),
+grant execute on function switchyard.retrigger(uuid, text, text, text), switchyard.retrigger_members(uuid, integer, text, text, timestamptz, text),
   switchyard.cancel(uuid, text, text), switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),
   switchyard.dismiss_thread(uuid, text, text), switchyard.call_back(uuid, text, text),
   switchyard.apply_schedule(text, jsonb, timestamptz, integer, text), switchyard.remove_schedule(text, text, text),
@@ -97,7 +97,7 @@ grant execute on function switchyard.execute(text, jsonb, text, text, jsonb, jso
 -- An operator reads everything, submits, and decides about actions and queues.
 grant select on all tables in schema switchyard to switchyard_operator;
 grant select on public.migration to switchyard_operator;
-grant execute on function switchyard.submit, switchyard.submit_graph(jsonb), switchyard.retrigger_members(uuid, integer, text, text, timestamptz), switchyard.tally_of(uuid),
+grant execute on function switchyard.submit, switchyard.submit_graph(jsonb), switchyard.retrigger_members(uuid, integer, text, text, timestamptz, text), switchyard.tally_of(uuid),
   switchyard.uuid7(timestamptz), switchyard.is_within_limits(jsonb), switchyard.waiting_names(), switchyard.note_of(switchyard.status, text, jsonb),
   switchyard.retrigger(uuid, text, text, text), switchyard.cancel(uuid, text, text), switchyard.pause(text, text, text),
   switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),

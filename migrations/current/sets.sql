@@ -125,7 +125,7 @@ comment on function switchyard.reopen_set is 'Opens the next run of a set that h
 
 -- In the order of their ids. Those whose callbacks are still being made are left for the next call.
 create or replace function switchyard.retrigger_members(
-  p_set uuid, most integer, actor text, reason text, ended_before timestamptz default 'infinity'
+  p_set uuid, most integer, actor text, reason text, ended_before timestamptz default 'infinity', cause text default null
 ) returns integer
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
@@ -142,13 +142,14 @@ begin
   from (
     select x.* from switchyard.action a join switchyard.thread x using (action_uuid)
     where a.member_of = p_set and x.status > 'SUCCESSFUL' and not x.callbacks_due and x.ended_at < ended_before
+      and (retrigger_members.cause is null or x.cause = retrigger_members.cause)
     order by a.action_uuid limit most for update of x) as t
   order by t.action_uuid;
   get diagnostics done = row_count;
   return done;
 end
 $$;
-comment on function switchyard.retrigger_members is 'Retriggers this many members of a set that ended without success, and with them the set; returns how many.';
+comment on function switchyard.retrigger_members is 'Retriggers this many members of a set that ended without success (of one cause, where one is given), and with them the set; returns how many.';
 
 create or replace function switchyard.retrigger_set(p_set uuid, actor text, reason text) returns integer
 language plpgsql as $$

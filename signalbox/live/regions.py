@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.routing import compile_path
 
 from signalbox.access.roles import Caller
+from signalbox.counts import counts_for
 from signalbox.endpoint import ENDPOINTS, Call, Endpoint, Later
 from signalbox.exchange import given_in, parts_of
 from signalbox.live.poller import Page, Regions
@@ -37,13 +38,15 @@ async def read_regions(site: Site, page: Page) -> Regions:
     async with site.database.transaction(page.caller) as connection:
         call = Call(site, request, page.caller, connection)
         begun = await endpoint.handle(call, **given)
+        call.counts = await counts_for(call)
         parts = await parts_of(endpoint, call, given)
     record = await begun.run() if isinstance(begun, Later) else begun
     template = environment().get_template(f"{endpoint.template}.html")
     made = template.new_context(context(call, record, parts))
+    blocks = {**environment().get_template("base.html").blocks, **template.blocks}
     return {
         name.removeprefix(PREFIX): "".join(block(made))
-        for name, block in template.blocks.items()
+        for name, block in blocks.items()
         if name.startswith(PREFIX)
     }
 

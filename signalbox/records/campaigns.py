@@ -4,10 +4,12 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from signalbox.records.base import Record
 from signalbox.records.changes import Reason
+
+Cause = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 
 class Campaign(Record):
@@ -100,11 +102,20 @@ class FailureList(Record):
     """At most 10."""
 
 
+class OfCause(Record):
+    """Which failures."""
+
+    cause: Cause | None = None
+    """Only those with this cause."""
+
+
 class CampaignRetrigger(Reason):
     """A retrigger of what ended without success, if it is as much as was shown."""
 
     expected: Annotated[int, Field(ge=0, le=1_000_000_000)]
     """How many items without success the caller was shown; nothing is done where the number has changed."""
+    cause: Cause | None = None
+    """Only items that failed for this cause, as `/failures` lists it."""
 
 
 class CampaignRetriggered(Record):

@@ -14,6 +14,7 @@ from signalbox.records.campaigns import (
     CampaignRetriggered,
     Failure,
     FailureList,
+    OfCause,
 )
 from signalbox.records.changes import Changed, Reason
 from signalbox.records.confirm import Confirmation
@@ -58,10 +59,9 @@ async def cancel_campaign(call: Call, name: str, body: Reason) -> Changed:
 
 @post("/campaigns/{name:path}/retrigger", Role.OPERATOR, after="/campaigns/{name}")
 async def retrigger_campaign(call: Call, name: str, body: CampaignRetrigger) -> CampaignRetriggered | Later:
-    """Retrigger every item that ended without success, if they are as many as expected."""
-    row = await _known(call, name)
-    if row["unsuccessful"] != body.expected:
-        count = row["unsuccessful"]
+    """Retrigger every item that ended without success, or for one cause, if they are as many as expected."""
+    count = await _failed(call, name, body.cause)
+    if count != body.expected:
         raise HttpProblem(
             409,
             f"{count} items ended without success, and {body.expected} were expected: look again",
@@ -69,7 +69,7 @@ async def retrigger_campaign(call: Call, name: str, body: CampaignRetrigger) -> 
         )
     now = await call.row(named("campaigns", "now"))
     assert now is not None
-    return Later(partial(_retriggered, call, name, body.reason, now["now"]))
+    return Later(partial(_retriggered, call, name, body, now["now"]))
 
 
 @get("/campaigns/{name:path}/pause", Role.OPERATOR, template="confirm")
@@ -93,11 +93,15 @@ async def confirm_cancel_campaign(call: Call, name: str) -> Confirmation:
 
 
 @get("/campaigns/{name:path}/retrigger", Role.OPERATOR, template="confirm")
-async def confirm_retrigger_campaign(call: Call, name: str) -> Confirmation:
-    """How many items a retrigger of this campaign would concern."""
-    count = (await _known(call, name))["unsuccessful"]
-    text = "Each item that ended without success runs again. Nothing is done if their number has changed."
-    more = {"hidden": [("expected", str(count))], "button": f"Retrigger {count:,}"}
+async def confirm_retrigger_campaign(call: Call, name: str, query: OfCause) -> Confirmation:
+    """How many items a retrigger of this campaign, or of one cause in it, would concern."""
+    count = await _failed(call, name, query.cause)
+    which = "failed for this cause" if query.cause else "ended without success"
+    text = f"Each item that {which} runs again. Nothing is done if their number has changed."
+    more: dict[str, Any] = {"hidden": [("expected", str(count))], "button": f"Retrigger {count:,}"}
+    if query.cause:
+        more["hidden"].append(("cause", query.cause))
+        more |= {"cause": query.cause, "count": count}
     return await _confirmation(call, name, "retrigger", text, "what has changed since they failed", **more)
 
 
@@ -123,9 +127,20 @@ async def _decided(call: Call, decision: str, name: str, body: Reason) -> Change
     return await call.change(named("campaigns", decision), {"name": name, "reason": body.reason})
 
 
-async def _retriggered(call: Call, name: str, reason: str, before: Any) -> CampaignRetriggered:
+async def _failed(call: Call, name: str, cause: str | None) -> int:
+    """How many items ended without success, for that cause where one is given."""
+    known = await _known(call, name)
+    if cause is None:
+        return int(known["unsuccessful"])
+    row = await call.row(named("campaigns", "failed_with"), {"name": name, "cause": cause})
+    assert row is not None
+    return int(row["failures"])
+
+
+async def _retriggered(call: Call, name: str, body: CampaignRetrigger, before: Any) -> CampaignRetriggered:
     """In groups, each a transaction of its own: what is done stays done where the request is cut off."""
-    values = {"name": name, "most": GROUP, "actor": call.caller.name, "reason": reason, "before": before}
+    values = {"name": name, "most": GROUP, "actor": call.caller.name, "before": before}
+    values |= {"reason": body.reason, "cause": body.cause}
     done, last = 0, GROUP
     while last == GROUP:
         async with call.site.database.transaction(call.caller) as connection:
@@ -138,7 +153,7 @@ async def _retriggered(call: Call, name: str, reason: str, before: Any) -> Campa
 
 
 async def _confirmation(
-    call: Call, name: str, decision: str, text: str, hint: str, **more: Any
+    call: Call, name: str, decision: str, text: str, hint: str, cause: str | None = None, **more: Any
 ) -> Confirmation:
     row = await _known(call, name)
     place = f"/campaigns/{quote(name, safe='')}"
@@ -150,6 +165,7 @@ async def _confirmation(
             "Open": f"{row['open']:,}",
             "Not submitted yet": f"{row['waiting']:,}",
             "Without success": f"{row['unsuccessful']:,}",
+            **({"Cause": cause} if cause else {}),
         },
         action=f"{place}/{decision}",
         hint=hint,

@@ -68,6 +68,7 @@ def retrigger(
     with connected(configured(config)) as connection:
         [[before]] = [row.values() for row in connection.execute(query("campaigns", "now")).fetchall()]
         values = {"name": name, "most": GROUP, "actor": who or actor(), "reason": reason, "before": before}
+        values["cause"] = None
         while row := connection.execute(query("campaigns", "retrigger"), values).fetchone():
             done += row["retriggered"]
             if row["retriggered"] < GROUP:

@@ -28,7 +28,7 @@ select switchyard.resume_campaign(%(name)s, %(actor)s, %(reason)s) as changed;
 select switchyard.cancel(c.action_uuid, %(actor)s, %(reason)s) as changed from switchyard.campaign c where c.name = %(name)s;
 
 -- retrigger: some of its failures up to a moment
-select switchyard.retrigger_campaign(%(name)s, %(most)s, %(actor)s, %(reason)s, %(before)s) as retriggered;
+select switchyard.retrigger_campaign(%(name)s, %(most)s, %(actor)s, %(reason)s, %(before)s, %(cause)s) as retriggered;
 
 -- now: the database's clock
 select now() as now;
@@ -37,6 +37,11 @@ select now() as now;
 select t.cause, count(*) as failures, min(t.action_uuid::text)::uuid as example
 from switchyard.campaign c join switchyard.action a on a.member_of = c.action_uuid join switchyard.thread t on t.action_uuid = a.action_uuid
 where c.name = %(name)s and t.status > 'SUCCESSFUL' group by t.cause order by 2 desc limit 10;
+
+-- failed_with: how many members ended without success for that cause
+select count(*) as failures
+from switchyard.campaign c join switchyard.action a on a.member_of = c.action_uuid join switchyard.thread t on t.action_uuid = a.action_uuid
+where c.name = %(name)s and t.status > 'SUCCESSFUL' and t.cause = %(cause)s;
 
 -- missing: of these ids of the source, those that the campaign does not have or that did not succeed
 select s.id, case when i.id is null then 'missing' when i.action_uuid is null then 'waiting' else coalesce(t.status::text, 'dropped') end as state,

@@ -64,6 +64,24 @@ order by a.action_uuid desc offset %(window)s - 1 limit 1;
 select y.action_uuid from switchyard.yard y where y.action_uuid > %(after)s::uuid and y.action_uuid < %(before)s::uuid
 order by y.action_uuid desc offset %(window)s - 1 limit 1;
 
+-- counts: how many entries of the inbox wait and how many campaigns go on, of each kind 1,000 at most; the view counts them all
+with going as materialized (
+  select c.action_uuid from (select x.action_uuid from switchyard.campaign x order by x.action_uuid desc limit 1000) as c
+  where exists (select from switchyard.yard y where y.action_uuid = c.action_uuid))
+select (select count(*) from (select from switchyard.thread t where t.needs_review limit 1000) as failed)
+  + (select count(*) from (select from switchyard.journal j where j.needs_review limit 1000) as entries)
+  + (select count(*) from switchyard.waiting_names() as n (action_name)
+    where not exists (
+      select from switchyard.worker w
+      where w.kind = 'conductor' and w.action_name = n.action_name and w.ended_at is null and w.lost_at is null)
+    and exists (
+      select from switchyard.yard y
+      where y.action_name = n.action_name and y.status in ('PENDING', 'BACKOFF')
+        and y.action_uuid < switchyard.uuid_floor(now() - interval '5 minutes')))
+  + (select count(*) from going g cross join lateral (
+    select c.stuck from switchyard.campaigns c where c.action_uuid = g.action_uuid offset 0) as s where s.stuck) as inbox,
+  (select count(*) from going) as campaigns;
+
 -- floor: the smallest id of a moment
 select switchyard.uuid_floor(%(at)s) as id;
 

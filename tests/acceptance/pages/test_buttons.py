@@ -297,6 +297,30 @@ def test_a_campaign_is_paused_resumed_retriggered_and_canceled(
     assert last_event(site, UUID(str(campaign)))[0] == "CANCELED"
 
 
+def test_one_cause_of_a_campaign_is_retriggered(chromium: Chromium, site: Site, scene: Scene) -> None:
+    [[campaign]] = site.database.execute(
+        "select switchyard.start_campaign('autumn', '{}', 30, workflow => 'nutrient')"
+    )
+    items = json.dumps([{"id": f"{number}", "parameters": {}} for number in range(3)])
+    site.database.execute("select switchyard.feed(%s, '{}', %s, '{}', true)", campaign, items)
+    site.database.execute("select * from switchyard.submit_items(30)")
+    members = site.database.execute(
+        "select action_uuid from switchyard.action where member_of = %s order by 1", campaign
+    )
+    for [member], error in zip(members, ("tide too high", "tide too high", "no boat"), strict=True):
+        scene.event(UUID(str(member)), "FAILED", error)
+        scene.database.execute("select switchyard.callbacks_made(%s, 1)", member)
+    with chromium.sight(site.origin) as sight:
+        page = sight.open("/campaigns/autumn")
+        page.get_by_role("row", name="tide too high").get_by_role("link", name="Retrigger 2…").click()
+        assert "tide too high" in page.locator("main dl").inner_text()
+        confirm(page, "Retrigger 2", "the tide is out")
+        page.wait_for_url("**/campaigns/autumn")
+        assert page.get_by_role("row", name="tide too high").count() == 0
+        assert page.get_by_role("row", name="no boat").count() == 1
+    assert [last_event(site, UUID(str(member)))[1] for [member] in members] == [2, 2, 1]
+
+
 def test_a_schedule_is_triggered_paused_and_resumed(chromium: Chromium, site: Site, scene: Scene) -> None:
     decisions = []
     with chromium.sight(site.origin) as sight:

@@ -37,6 +37,7 @@ PAGES = {
     "campaign": "/campaigns/spring",
     "campaign-hostile": "/campaigns/{CAMPAIGN}",
     "campaign-retrigger": "/campaigns/spring/retrigger",
+    "campaign-retrigger-cause": "/campaigns/spring/retrigger?cause=exit code *: no overlap with the area",
     "processes": "/processes",
     "forget": "/results:forget?workflow=tiles",
     "campaign-pause": "/campaigns/spring/pause",

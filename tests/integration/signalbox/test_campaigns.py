@@ -1,6 +1,8 @@
 """Campaigns over HTTP: progress, causes, decisions, and who may make them."""
 
 import json
+import re
+from html import unescape
 from typing import Any
 from urllib.parse import quote
 
@@ -102,6 +104,32 @@ async def test_failures_are_retriggered_if_they_are_as_many_as_expected(
     assert done.json() == {"retriggered": 7}
     found = await one(client, "spring")
     assert (found["unsuccessful"], found["open"]) == (0, 9)
+
+
+async def test_the_failures_of_one_cause_are_retriggered(
+    client: httpx.AsyncClient, campaigns: Campaigns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("signalbox.routes.campaigns.GROUP", 2)
+    members = campaigns.start(ODD, 8)
+    campaigns.fail(members[:5], "no overlap with <i>the area</i>")
+    campaigns.fail(members[5:7], "the disk is full")
+    page = (await client.get(at(ODD), headers={"Accept": "text/html"})).text
+    (link,) = [each for each in re.findall(r'href="([^"]*)"', page) if "overlap" in each]
+    confirm = (await client.get(unescape(link), headers={"Accept": "text/html"})).text
+    assert "Retrigger 5</button>" in confirm
+    assert "<i>" not in confirm
+    causes = (await client.get(at(ODD, "/failures"))).json()["failures"]
+    body = {**REASON, "cause": causes[0]["cause"], "expected": 7}
+    refused = await client.post(at(ODD, "/retrigger"), json=body)
+    assert (refused.status_code, refused.json()["errors"]) == (409, [{"expected": 7, "matched": 5}])
+    answer = await client.post(at(ODD, "/retrigger"), data={**body, "expected": 5})
+    assert (answer.status_code, answer.headers["location"]) == (303, at(ODD))
+    found = await one(client, ODD)
+    assert (found["unsuccessful"], found["open"]) == (2, 6)
+    left = (await client.get(at(ODD, "/failures"))).json()["failures"]
+    assert [(each["cause"], each["failures"]) for each in left] == [("the disk is full", 2)]
+    nothing = await client.get(at(ODD, f"/retrigger?cause={quote(body['cause'])}&f=html"))
+    assert "Nothing matches any more" in nothing.text
 
 
 async def test_there_is_no_such_campaign(client: httpx.AsyncClient, jobs: Jobs) -> None:
