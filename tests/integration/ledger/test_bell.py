@@ -131,6 +131,16 @@ def test_an_end_with_callbacks_wakes_caboose_once(ledger: Ledger, together: bool
         assert _heard(ledger, listener) == [""]
 
 
+def test_a_decision_about_one_action_wakes_caboose_with_its_id(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    with ledger.database.connect() as listener:
+        listener.execute("listen switchyard_caboose")
+        ledger.connection.execute("select switchyard.cancel(%s, 'ann', 'enough')", [uuid])
+        assert _heard(ledger, listener) == [str(uuid)]
+        ledger.connection.execute("select switchyard.call_back(%s, 'ann', 'they lost it')", [uuid])
+        assert _heard(ledger, listener) == [str(uuid)]
+
+
 def end(ledger: Ledger, uuids: list[UUID], together: bool) -> None:
     """All in one statement, or one after the other in one transaction."""
     statement = (

@@ -27,6 +27,17 @@ def test_a_notice_that_is_over_takes_only_itself_out_of_the_inbox(ledger: Ledger
     assert ledger.connection.execute(over).fetchall() == [(False,)]
 
 
+def test_an_entry_is_dismissed_once_and_the_first_reason_counts(ledger: Ledger) -> None:
+    [(entry,)] = ledger.connection.execute(
+        "insert into switchyard.journal (kind, subject, needs_review) values ('source', 'queue', true) returning entry_id"
+    ).fetchall()
+    dismiss = "select switchyard.dismiss(%s, 'ann', %s)"
+    assert ledger.connection.execute(dismiss, [entry, "known"]).fetchall() == [(True,)]
+    assert ledger.connection.execute(dismiss, [entry, "again"]).fetchall() == [(False,)]
+    reason = "select detail ->> 'dismissed_because' from switchyard.journal where entry_id = %s"
+    assert ledger.connection.execute(reason, [entry]).fetchall() == [("known",)]
+
+
 def test_newuser_1_a_name_that_no_conductor_serves_is_shown_after_a_while(ledger: Ledger) -> None:
     ledger.submit("new")
     ledger.connection.execute(

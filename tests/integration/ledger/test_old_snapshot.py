@@ -129,6 +129,20 @@ def test_what_enters_behind_the_position_is_the_next_claimed(
         assert claim(worker, 1) == [uuid]
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_retry_that_was_due_before_it_was_committed_is_the_next_claimed(ledger: Ledger, count: int) -> None:
+    """One event by itself, and several at once."""
+    worker = ledger.connection
+    worker.execute(FILL, [count])
+    with ledger.database.connect(autocommit=False) as peer:
+        taken = claim(peer, count)
+        peer.execute(END, ["BACKOFF", taken])
+        assert claim(worker, count) == []
+        peer.commit()
+        peer.execute(RELEASE, [taken])
+        assert claim(worker, count) == taken
+
+
 def test_more_arrivals_than_are_worth_reading_give_the_position_up(ledger: Ledger) -> None:
     drain(ledger.connection, 20)
     first = ledger.submit(priority=7)

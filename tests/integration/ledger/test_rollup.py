@@ -32,6 +32,17 @@ def test_a_row_with_id_and_status_is_enough(ledger: Ledger) -> None:
     assert row == [(1, 0, "postgres", False)]
 
 
+def test_an_event_without_an_attempt_is_about_the_present_one(ledger: Ledger) -> None:
+    uuid = ledger.submit()
+    ledger.event(uuid, "RUNNING", 1, 2)
+    ledger.event(uuid, "FAILED", 1, None)
+    assert ledger.state(uuid) == ("FAILED", 1, 2)
+    ledger.event(uuid, "PENDING", 2, None)
+    assert ledger.state(uuid) == ("PENDING", 2, 0)
+    attempts = "select run, attempt from switchyard.event order by event_id"
+    assert ledger.connection.execute(attempts).fetchall() == [(1, 2), (1, 2), (2, 0)]
+
+
 def test_the_order_of_arrival_does_not_matter(ledger: Ledger) -> None:
     steps = [("QUEUED", 1, 1), ("RUNNING", 1, 1), ("BACKOFF", 1, 1), ("QUEUED", 1, 2), ("SUCCESSFUL", 1, 2)]
     for order in itertools.permutations(steps):

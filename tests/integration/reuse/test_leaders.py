@@ -227,6 +227,14 @@ def test_who_asks_and_who_loses_a_leader_wakes_those_who_settle(database: Databa
         assert woken() == {"maintenance", "joins"}
 
 
+def test_the_end_of_the_one_that_computes_wakes_those_who_settle(database: Database) -> None:
+    with database.connect() as connection, settlers(database) as woken:
+        asked = three(connection)
+        woken()
+        end(connection, asked[0])
+        assert woken() == {"joins"}
+
+
 def forget(connection: Connection, **given: object) -> int:
     names = ("workflow", "version", "action_uuid", "before", "dry_run")
     values = {**dict.fromkeys(names), "dry_run": False, **given}

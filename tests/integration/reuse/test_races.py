@@ -10,9 +10,10 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from tests.integration.reuse.rules import announce, ask, computing, reused, roles, settle
-from tests.integration.waiting.joins import Connection, end, status
+from tests.integration.waiting.joins import Connection, asleep, end, status
 from tests.parts.database import Database
 from tests.waiting import until
 
@@ -76,6 +77,73 @@ def test_one_that_waits_is_held_by_another(database: Database) -> None:
         other.rollback()
         assert settle(connection) == 0
     assert reused(database, second) == (first, 1)
+
+
+def test_a_row_that_somebody_holds_is_passed_over(database: Database) -> None:
+    """Neither the one that asks nor the one that computes is waited for, and nothing is reported."""
+    with database.connect() as connection, database.connect(autocommit=False) as other:
+        announce(connection)
+        first, second = ask(connection), ask(connection)
+        connection.execute("set lock_timeout = '5s'")
+        hold = "select from switchyard.reuse where action_uuid = %s for update"
+        other.execute(hold, [first])
+        settle(connection)
+        assert roles(database) == {first: "seeks", second: "leads"}
+        other.rollback()
+        settle(connection)
+        third = ask(connection)
+        other.execute(hold, [second])
+        assert settle(connection) == 1
+        assert roles(database) == {first: "follows", second: "leads", third: "seeks"}
+        other.rollback()
+        settle(connection)
+        assert roles(database)[third] == "follows"
+    assert database.execute("select * from switchyard.inbox") == []
+
+
+def test_the_next_that_computes_may_be_held_by_another(database: Database) -> None:
+    """Its thread, or its place in the queue."""
+    with database.connect() as connection, database.connect(autocommit=False) as other:
+        announce(connection)
+        first = ask(connection)
+        connection.execute("set lock_timeout = '5s'")
+        for table in ("thread", "yard"):
+            other.execute(
+                f"select from switchyard.{table} where action_uuid = %s for update".encode(), [first]
+            )
+            assert settle(connection) == 1
+            assert roles(database) == {first: "seeks"}
+            other.rollback()
+        with asleep(database) as rang:
+            settle(connection)
+            assert rang() == [str(first)]
+        assert roles(database) == {first: "leads"}
+    assert database.execute("select * from switchyard.inbox") == []
+
+
+def test_a_key_that_cannot_be_decided_delays_no_other_and_changes_no_start_time(database: Database) -> None:
+    with database.connect() as connection:
+        announce(connection)
+        cursed, later, other = ask(connection), ask(connection, start="2099-01-01Z"), ask(connection, 2)
+        connection.execute(
+            "create function cursed() returns trigger language plpgsql as $$ begin raise 'not this one'; end $$"
+        )
+        connection.execute(
+            sql.SQL(
+                "create trigger cursed before update of role on switchyard.reuse for each row when (new.action_uuid = {}) execute function cursed()"
+            ).format(sql.Literal(cursed))
+        )
+        settle(connection)
+        assert computing(database, cursed, later, other) == [other]
+        entries = "select subject, error from switchyard.inbox where kind = 'join'"
+        assert database.execute(entries) == [(str(cursed), "not this one")]
+        times = "select not_before > now(), not_before = '2099-01-01Z' from switchyard.reuse where action_uuid = %s"
+        assert database.execute(times, cursed) == [(True, False)]
+        assert database.execute(times, later) == [(True, True)]
+        connection.execute("drop trigger cursed on switchyard.reuse")
+        connection.execute("update switchyard.reuse set not_before = now() where action_uuid = %s", [cursed])
+        settle(connection)
+    assert computing(database, cursed, later, other) == [cursed, other]
 
 
 def test_a_leader_is_forgotten_while_another_begins_to_follow_it(database: Database) -> None:

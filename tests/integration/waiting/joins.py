@@ -85,3 +85,18 @@ def settlers(database: Database) -> Iterator[Callable[[], set[str]]]:
             return {names[each.channel] for each in sleeper.notifies(timeout=0)}
 
         yield woken
+
+
+@contextmanager
+def asleep(database: Database, action_name: str = "noop") -> Iterator[Callable[[], list[str]]]:
+    """A conductor that sleeps on that name: what rang since the last look."""
+    with database.connect() as sleeper:
+        [(bell,)] = sleeper.execute("select switchyard.bell_channel(%s)", [action_name]).fetchall()
+        sleeper.execute(f'listen "{bell}"'.encode())
+        sleeper.execute("select pg_advisory_lock(1937204078, switchyard.bell_key(%s))", [action_name])
+
+        def rang() -> list[str]:
+            sleeper.execute("select")
+            return [each.payload for each in sleeper.notifies(timeout=0)]
+
+        yield rang

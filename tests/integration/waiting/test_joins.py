@@ -10,7 +10,17 @@ from psycopg import sql
 from switchyard import Switchyard
 from switchyard.submit.write import uuid7s
 from tests.integration.ledger.ledger import Ledger
-from tests.integration.waiting.joins import end, held, ready, releases, settle, settlers, status, submit
+from tests.integration.waiting.joins import (
+    asleep,
+    end,
+    held,
+    ready,
+    releases,
+    settle,
+    settlers,
+    status,
+    submit,
+)
 from tests.parts.database import Database
 
 pytestmark = pytest.mark.database
@@ -80,6 +90,18 @@ def test_a_waiter_wakes_conductors_that_know_of_none_and_those_that_sleep(databa
         woken()
         connection.execute("select switchyard.retrigger(%s, 'ann', 'go on')", [waiter])
         assert woken() == {"maintenance", "joins"}
+
+
+def test_a_release_wakes_a_conductor_of_that_name_unless_it_is_too_early(database: Database) -> None:
+    with database.connect() as connection, asleep(database) as rang:
+        child = submit(connection)
+        waiter = submit(connection, [child])
+        later = datetime.now(UTC) + timedelta(hours=1)
+        submit(connection, [child], start=later)
+        end(connection, child)
+        rang()
+        settle(connection)
+        assert sorted(rang()) == ["", str(waiter)]
 
 
 def test_without_success_it_is_canceled_with_the_reason(database: Database) -> None:
