@@ -57,7 +57,7 @@ class Usual(Record):
     """How long 8 of 10 recent jobs of the same process took; nothing where too few are known."""
 
     low_seconds: float | None = None
-    """The shorter end, from start to end."""
+    """The shorter end, from dispatch to end in seconds."""
     high_seconds: float | None = None
     """The longer end."""
 

@@ -37,7 +37,7 @@ PAGES = {
     "campaign": "/campaigns/spring",
     "campaign-hostile": "/campaigns/{CAMPAIGN}",
     "campaign-retrigger": "/campaigns/spring/retrigger",
-    "campaign-retrigger-cause": "/campaigns/spring/retrigger?cause=exit code *: no overlap with the area",
+    "campaign-retrigger-cause": "/campaigns/spring/retrigger?cause=exit code 4: no overlap with the area",
     "processes": "/processes",
     "forget": "/results:forget?workflow=tiles",
     "campaign-pause": "/campaigns/spring/pause",
@@ -108,6 +108,18 @@ def test_every_page_says_what_to_do_where_there_is_nothing_yet(
             sight.open(PAGES[name])
             _checked(sight, f"{name}-empty", look)
             assert sight.page.locator("main code, main .say, main .btn").count() > 0
+
+
+@pytest.mark.parametrize("width", [1190, 1280, 1400])
+def test_the_navigation_with_its_counts_is_one_line(
+    chromium: Chromium, site: Site, scene: Scene, width: int
+) -> None:
+    with chromium.sight(site.origin, "light", width) as sight:
+        page = sight.open("/queues")
+        assert page.locator("#pages .count").count() == 2
+        box = page.locator("header.top").bounding_box()
+        assert box is not None
+        assert box["height"] < 60
 
 
 def test_every_page_is_complete_without_the_script(chromium: Chromium, site: Site, scene: Scene) -> None:
