@@ -151,9 +151,10 @@ def test_two_that_take_tokens_at_once_take_no_more_than_there_are(ledger: Ledger
         ledger.database.connect() as second,
         ThreadPoolExecutor(1) as pool,
     ):
-        assert first.execute(TAKE, ["hook", 2]).fetchall() == [(2,)]
+        first.execute("select from switchyard.bucket for update")  # where another has got to
         later = pool.submit(lambda: second.execute(TAKE, ["hook", 3]).fetchall())
         waits_for_a_lock(ledger.database, second.info.backend_pid)
+        first.execute("update switchyard.bucket set tokens = 1")
         first.commit()
         assert later.result(60) == [(1,)]
 
