@@ -399,6 +399,82 @@ def test_what_a_peer_did_between_the_look_and_the_lock_is_seen(ledger: Ledger, w
     assert (ledger.state(retried), ledger.state(ended)) == (("BACKOFF", 1, 1), ("SUCCESSFUL", 1, 1))
 
 
+def test_a_lane_that_was_empty_has_saved_no_turns(ledger: Ledger, workers: list[Worker]) -> None:
+    worker = workers[0]
+    announce(ledger.connection, lane_in_flight=1000)
+    fill(ledger.connection, 1, "b")
+    assert worker.claim(2) == ["b"]
+    fill(ledger.connection, 300, "a")
+    for _ in range(20):
+        assert worker.claim(10) == ["a"] * 10
+    fill(ledger.connection, 40, "b")
+    lanes = [lane for _ in range(40) for lane in worker.claim(1)]
+    assert 5 <= lanes.count("a") <= 35
+
+
+def test_a_breaker_raises_no_limit_above_its_own(ledger: Ledger, workers: list[Worker]) -> None:
+    announce(ledger.connection, lane_in_flight=4)
+    fill(ledger.connection, 10, "a")
+    assert workers[0].claim(1, slowed={}) == ["a"]
+    factor = "select factor from switchyard.lane"
+    for step, left in ((0.5, 0.5), (1.5, 0.75), (2.0, 1.0)):
+        workers[0].claim(1, slowed={"a": step})
+        assert ledger.connection.execute(factor).fetchall() == [(left,)]
+
+
+def test_rows_that_somebody_holds_are_neither_waited_for_nor_lost(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    """What came before the limits, and what falls due."""
+    worker = workers[0]
+    before = [ledger.submit("hook", lane="a") for _ in range(2)]
+    announce(ledger.connection)
+    worker.connection.execute("set lock_timeout = '5s'")
+    hold = "select from switchyard.yard where action_uuid = %s for update"
+    with ledger.database.connect(autocommit=False) as somebody:
+        somebody.execute(hold, [before[0]])
+        worker.claim(10)
+        assert list(worker.held) == before[1:]
+        somebody.rollback()
+        due = [ledger.submit("hook", lane="a", start_after="2001-01-01") for _ in range(2)]
+        somebody.execute(hold, [due[0]])
+        worker.claim(10)
+        assert set(worker.held) == {*before, due[1]}
+        somebody.rollback()
+        worker.claim(10)
+    assert set(worker.held) == {*before, *due}
+
+
+def test_what_falls_due_before_it_has_a_lane_is_claimed_at_once(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
+    stray = ledger.submit("hook", lane="a", start_after="2001-01-01")
+    announce(ledger.connection)
+    workers[0].claim(10)
+    if not workers[0].held:
+        assert workers[0].due_in is not None
+        assert workers[0].due_in <= 0
+        workers[0].claim(10)
+    assert list(workers[0].held) == [stray]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "before", "after", "left"),
+    [
+        (5, "-1 hour", "2 s", 2),  # the claims before a crash may be forgotten
+        (5, "1 s", "3 s", 7),
+        (5, "1 s", "1 hour", 10),
+        (5, "3 s", "1 s", 5),  # the clock was set back
+        (None, "1 s", "3 s", 10),
+    ],
+)
+def test_the_tokens_of_a_bucket(
+    ledger: Ledger, tokens: int | None, before: str, after: str, left: int
+) -> None:
+    refilled = "select switchyard.refilled(%s, t + %s::interval, t + %s::interval, 1, 10) from pg_postmaster_start_time() as t"
+    assert ledger.connection.execute(refilled, [tokens, before, after]).fetchall() == [(left,)]
+
+
 def test_paused_names_are_not_claimed(ledger: Ledger, workers: list[Worker]) -> None:
     announce(ledger.connection, lane_in_flight=1)
     fill(ledger.connection, 1, "A")
