@@ -140,7 +140,7 @@ async def test_a_worker_stopped_without_a_session_closes_its_row_where_it_can(
 async def test_a_worker_stopped_with_no_database_ends_all_the_same(
     yard: Yard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conductor.worker.worker.GOODBYE", 0.5)
+    monkeypatch.setattr("conductor.worker.worker.CLOSE_WITHIN", 0.5)
     with Proxy(port_of(yard.database.url)) as proxy:
         worker = yard.worker(yard.served(), url=through(proxy, yard.database.url))
         running = asyncio.create_task(worker.run())

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -69,14 +70,14 @@ async def test_elapsed_time_is_limited(pool: Pool, monkeypatch: pytest.MonkeyPat
 def test_a_child_is_ended_once() -> None:
     """The server would end by a second request for a process that it has reaped."""
     server = Server(["tests.unit.process.hostile"])
-    child = server.fork()
-    os.kill(child.pid, signal.SIGSEGV)
-    until(lambda: psutil.Process(child.pid).status() == psutil.STATUS_ZOMBIE, 30)
-    assert [child.end(), child.end()] == [signal.SIGSEGV] * 2
-    running = server._running
-    assert server.fork().end() == signal.SIGKILL
-    assert server._running is running, "it is the same server"
-    server.close()
+    with closing(server):
+        child = server.fork()
+        os.kill(child.pid, signal.SIGSEGV)
+        until(lambda: psutil.Process(child.pid).status() == psutil.STATUS_ZOMBIE, 30)
+        assert [child.end(), child.end()] == [signal.SIGSEGV] * 2
+        running = server._running
+        assert server.fork().end() in (signal.SIGKILL, 0)  # it may see that nobody is there any more first
+        assert server._running is running, "it is the same server"
 
 
 async def test_memory_is_limited_from_the_childs_own_size(pool: Pool) -> None:
