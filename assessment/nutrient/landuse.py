@@ -59,17 +59,16 @@ def compatible(
 ) -> dict[int, LandUse]:
     """By site: rounded for every parcel in every catchment feature, then added, overlaps and all."""
     found = _found(regions, parcels)
-    key = found.shape * (len(parcels) + 1) + parcels.feature[found.piece]
+    key = found.query * (len(parcels) + 1) + parcels.feature[found.piece]
     rows, index = np.unique(key, return_inverse=True)
     region, feature = rows // (len(parcels) + 1), rows % (len(parcels) + 1)
     area = np.bincount(index, weights=found.area, minlength=len(rows)).astype(np.float64)
     hectares_of = area / HECTARE
-    site = np.array([r.site for r in regions], dtype=np.int64)[region]
+    site = _sites(regions)[region]
     nitrogen, phosphorus = uplift_rates(parcels, feature, hectares[site], greenspace)
     return _by_site(
         regions,
         region,
-        site,
         area=area,
         nitrogen=np.rint(nitrogen * hectares_of * HUNDREDTHS),
         phosphorus=np.rint(phosphorus * hectares_of * HUNDREDTHS),
@@ -82,16 +81,15 @@ def once(
 ) -> dict[int, LandUse]:
     """By site: every piece of ground counted once, nothing rounded."""
     found = _found(regions, parcels)
-    site = np.array([r.site for r in regions], dtype=np.int64)[found.shape]
+    site = _sites(regions)[found.query]
     nitrogen, phosphorus = uplift_rates(parcels, parcels.feature[found.piece], hectares[site], greenspace)
     area = found.area.copy()
-    for region in distinct(found.shape[parcels.overlaps[found.piece]]).tolist():
-        rows = np.flatnonzero(found.shape == region)
+    for region in distinct(found.query[parcels.overlaps[found.piece]]).tolist():
+        rows = np.flatnonzero(found.query == region)
         area[rows] = shared_ground(regions[region].ground, parcels.polygons(found.piece[rows]))
     return _by_site(
         regions,
-        found.shape,
-        site,
+        found.query,
         area=area,
         nitrogen=nitrogen * area / HECTARE,
         phosphorus=phosphorus * area / HECTARE,
@@ -104,10 +102,14 @@ def _found(regions: Sequence[Region], parcels: Layer) -> Overlaps:
     return overlaps(grounds, parcels)
 
 
+def _sites(regions: Sequence[Region]) -> Ints:
+    """The site of each region."""
+    return np.array([region.site for region in regions], dtype=np.int64)
+
+
 def _by_site(
     regions: Sequence[Region],
     region: Ints,
-    site: Ints,
     *,
     area: Floats,
     nitrogen: Floats,
@@ -118,6 +120,7 @@ def _by_site(
 
     Uplifts are in kg/yr times `unit`.
     """
+    sites, grounds = _sites(regions), shapely.area([r.ground for r in regions])
     united = {r.site for r in regions if r.united}
     totals = np.array([r.united or r.site not in united for r in regions], dtype=bool)
     counted = np.flatnonzero(totals[region]) if len(region) else region
@@ -128,21 +131,22 @@ def _by_site(
         "phosphorus": np.nan_to_num(phosphorus),
         "without_coefficient": np.where(uncoded, area, 0.0),
     }
-    size = max((r.site for r in regions), default=-1) + 1
-    units = {"nitrogen": unit, "phosphorus": unit}
+    site, units = sites[region[counted]], {"nitrogen": unit, "phosphorus": unit}
+    size = int(sites.max(initial=-1)) + 1
     sums = {
-        k: np.bincount(site[counted], weights=v[counted], minlength=size) / units.get(k, 1)
+        k: np.bincount(site, weights=v[counted], minlength=size) / units.get(k, 1)
         for k, v in rows.items()
     }
     covered = np.bincount(region, weights=area, minlength=len(regions)).tolist()
-    catchments, grounds = _catchments(regions, covered), _grounds(regions, totals.tolist())
+    catchments = _catchments(regions, covered)
+    extent = np.bincount(sites[totals], weights=grounds[totals], minlength=size)
     return {
         s: LandUse(
             **{k: float(v[s]) for k, v in sums.items()},
             catchments=catchments.get(s, {}),
-            without_parcel=max(grounds[s] - float(sums["area"][s]), 0.0),
+            without_parcel=max(float(extent[s] - sums["area"][s]), 0.0),
         )
-        for s in distinct(site[counted]).tolist()
+        for s in distinct(site).tolist()
     }
 
 
@@ -155,15 +159,3 @@ def _catchments(regions: Sequence[Region], covered: Sequence[float]) -> dict[int
             names[region.catchment] = names.get(region.catchment, 0.0) + area
     return areas
 
-
-def _grounds(regions: Sequence[Region], totals: Sequence[bool]) -> dict[int, float]:
-    """By site: the area in its catchments, covered by parcels or not."""
-    grounds: dict[int, float] = {}
-    for region, area, total in zip(regions, _areas(regions), totals, strict=True):
-        grounds[region.site] = grounds.get(region.site, 0.0) + (area if total else 0.0)
-    return grounds
-
-
-def _areas(regions: Sequence[Region]) -> list[float]:
-    areas: list[float] = shapely.area([region.ground for region in regions]).tolist()
-    return areas

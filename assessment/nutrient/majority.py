@@ -34,7 +34,7 @@ def majorities(
     rank = _by_name if by_name else _by_row
     key = {feature: rank(layer, names, feature) for feature in distinct(layer.feature[found.piece]).tolist()}
     held: dict[int, dict[Key, list[int]]] = {}
-    for row, (shape, piece) in enumerate(zip(found.shape.tolist(), found.piece.tolist(), strict=True)):
+    for row, (shape, piece) in enumerate(zip(found.query.tolist(), found.piece.tolist(), strict=True)):
         held.setdefault(shape, {}).setdefault(key[int(layer.feature[piece])], []).append(row)
     return [
         _largest(shapes[k], float(areas[k]), held[k], found, layer) if k in held else Majority(None, 0.0)

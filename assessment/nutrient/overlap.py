@@ -15,9 +15,9 @@ BLOCK = 50_000
 
 @dataclass(frozen=True)
 class Overlaps:
-    """One entry per overlapping (shape, piece), ordered by shape."""
+    """One entry per overlapping (shape, piece), ordered by shape; `query` is the number of the shape."""
 
-    shape: Ints
+    query: Ints
     piece: Ints
     area: Floats
 
