@@ -134,8 +134,7 @@ def _by_site(
     site, units = sites[region[counted]], {"nitrogen": unit, "phosphorus": unit}
     size = int(sites.max(initial=-1)) + 1
     sums = {
-        k: np.bincount(site, weights=v[counted], minlength=size) / units.get(k, 1)
-        for k, v in rows.items()
+        k: np.bincount(site, weights=v[counted], minlength=size) / units.get(k, 1) for k, v in rows.items()
     }
     covered = np.bincount(region, weights=area, minlength=len(regions)).tolist()
     catchments = _catchments(regions, covered)
@@ -158,4 +157,3 @@ def _catchments(regions: Sequence[Region], covered: Sequence[float]) -> dict[int
             names = areas.setdefault(region.site, {})
             names[region.catchment] = names.get(region.catchment, 0.0) + area
     return areas
-
