@@ -110,6 +110,25 @@ def test_a_graph_and_a_retriggered_member_wake_those_who_settle(database: Databa
         assert woken() == {"maintenance", "joins"}, "it is open again"
 
 
+def test_the_cancel_of_a_set_wakes_those_who_settle(database: Database) -> None:
+    with database.connect() as connection, settlers(database) as woken:
+        ids = submit_graph(connection, {"nodes": nodes(a="")})
+        woken()
+        connection.execute("select switchyard.cancel(%s, 'me', 'no')", [ids[None]])
+        assert woken() == {"joins"}
+
+
+def test_a_set_that_was_canceled_before_it_was_sealed_takes_no_more_members(database: Database) -> None:
+    with database.connect() as connection:
+        campaign = start(connection)
+        connection.execute("select switchyard.cancel(%s, 'me', 'no')", [campaign])
+        settle(connection)
+        with pytest.raises(psycopg.errors.ForeignKeyViolation, match="no set"):
+            connection.execute(
+                "insert into switchyard.action (action_name, member_of) values ('noop', %s)", [campaign]
+            )
+
+
 def test_the_members_that_a_canceled_set_takes_along_are_reported_to_caboose(database: Database) -> None:
     with database.connect() as connection, database.connect() as caboose:
         ids = submit_graph(connection, {"nodes": nodes(a="")})

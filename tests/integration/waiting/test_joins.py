@@ -92,16 +92,18 @@ def test_a_waiter_wakes_conductors_that_know_of_none_and_those_that_sleep(databa
         assert woken() == {"maintenance", "joins"}
 
 
-def test_a_release_wakes_a_conductor_of_that_name_unless_it_is_too_early(database: Database) -> None:
+@pytest.mark.parametrize("early", [False, True])
+def test_a_release_wakes_conductors_of_that_name_and_names_what_is_ready(
+    database: Database, *, early: bool
+) -> None:
+    start = datetime.now(UTC) + timedelta(hours=1) if early else None
     with database.connect() as connection, asleep(database) as rang:
         child = submit(connection)
-        waiter = submit(connection, [child])
-        later = datetime.now(UTC) + timedelta(hours=1)
-        submit(connection, [child], start=later)
+        waiter = submit(connection, [child], start=start)
         end(connection, child)
         rang()
         settle(connection)
-        assert sorted(rang()) == ["", str(waiter)]
+        assert rang() == ["" if early else str(waiter)]
 
 
 def test_without_success_it_is_canceled_with_the_reason(database: Database) -> None:
