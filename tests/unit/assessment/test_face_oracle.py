@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import shapely
 import shapely.affinity
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.unit.assessment.small_worlds import coefficients
@@ -71,6 +71,18 @@ grounds = st.builds(
 )
 
 
+SPIKED = Ground(
+    [
+        (box(0, 142, 128, 222), (14.25, 0.02, 10.5, 0.9)),
+        (box(32, 219, 127, 279), (3.0, 0.02, 10.5, 0.9)),
+    ],
+    [(rotated((202, 0), 0.5, 285, 45.0), "Mere")],
+    [(box(0, 183, 129, 231), 0)],
+)
+"""A face whose outline returns along itself: GEOS finds its inner point on the outline of another."""
+
+
+@example(SPIKED)
 @given(grounds)
 def test_every_face_counts_once(ground: Ground) -> None:
     sites = [shape for shape, _ in ground.sites]
