@@ -129,6 +129,29 @@ def test_a_set_that_was_canceled_before_it_was_sealed_takes_no_more_members(data
             )
 
 
+def test_a_set_that_was_set_aside_is_left_alone_until_its_time(database: Database) -> None:
+    with database.connect() as connection:
+        ids = submit_graph(connection, {"nodes": nodes(a="")})
+        end(connection, ids["a"])
+        connection.execute("update switchyard.sets set not_before = now() + interval '1 hour'")
+        settle(connection)
+        assert status(database, ids[None]) == "RUNNING"
+        connection.execute("update switchyard.sets set not_before = now()")
+        settle(connection)
+    assert status(database, ids[None]) == "SUCCESSFUL"
+
+
+def test_lines_of_the_tally_that_somebody_holds_are_folded_another_time(database: Database) -> None:
+    with database.connect() as connection, database.connect(autocommit=False) as other:
+        ids = submit_graph(connection, {"nodes": nodes(a="", b="")})
+        end(connection, ids["a"])
+        before = tally(database, ids[None])
+        other.execute("select from switchyard.tally where status = 'SUCCESSFUL' for update")
+        connection.execute("set lock_timeout = '5s'")
+        connection.execute("select switchyard.fold_tally(%s)", [ids[None]])
+        assert tally(database, ids[None]) == before
+
+
 def test_the_members_that_a_canceled_set_takes_along_are_reported_to_caboose(database: Database) -> None:
     with database.connect() as connection, database.connect() as caboose:
         ids = submit_graph(connection, {"nodes": nodes(a="")})
