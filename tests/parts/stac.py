@@ -24,9 +24,9 @@ POSTGIS = Path("/usr/share/postgresql/15/extension/postgis.control")
 
 
 def environment() -> Path:
-    """The folder of the environment's Python; the first time its packages are downloaded."""
+    """The folder of the environment's Python, the one that made it; the first time its packages are downloaded."""
     known = hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]
-    return cached(f"stac-{sys.implementation.cache_tag}-{known}", _install) / "bin"
+    return cached(f"stac-{known}", _install) / "bin"
 
 
 class StacApi:
