@@ -11,6 +11,7 @@ from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_PIDFD_SEND_SIGNAL, _PIDFD_OPEN = 424, 434  # on every architecture
 
 
 def die_with_parent(parent: int, number: int) -> bool:
@@ -25,6 +26,21 @@ def die_with_parent(parent: int, number: int) -> bool:
 def adopt_orphans(adopt: bool = True) -> None:
     """Descendants whose parent ended become our children, so that none outlives us unseen."""
     _prctl(_PR_SET_CHILD_SUBREAPER, int(adopt))
+
+
+def process_handle(pid: int) -> int:
+    """A descriptor of a process, which can be read once that has ended."""
+    if hasattr(os, "pidfd_open"):
+        return os.pidfd_open(pid)
+    return _system_call(_PIDFD_OPEN, pid, 0)
+
+
+def signal_process(handle: int, number: int) -> None:
+    """Signal the process of that descriptor, and no other that has its number now."""
+    if hasattr(signal, "pidfd_send_signal"):
+        signal.pidfd_send_signal(handle, number)
+    else:
+        _system_call(_PIDFD_SEND_SIGNAL, handle, number, None, 0)
 
 
 def children() -> list[int]:
@@ -48,3 +64,12 @@ def signal_group(leader: int, number: int) -> None:
 def _prctl(option: int, value: int) -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _system_call(number: int, *arguments: int | None) -> int:
+    """What a Python lacks that was built for an older system, as those are that can be downloaded."""
+    library = ctypes.CDLL(None, use_errno=True)
+    answer: int = library.syscall(number, *arguments)
+    if answer < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return answer

@@ -35,7 +35,8 @@ class Reload:
 
     def __init__(self, path: Path | None, config: Config, apply: Callable[[Config], Awaitable[None]]) -> None:
         self._path, self._config, self._apply = path, config, apply
-        self._seen = self._last = _state(path)
+        self._seen: State = None  # so the first look reads it: it may have changed since the program did
+        self._last = _state(path)
         self._asked = False
         self.problem: str | None = None
 

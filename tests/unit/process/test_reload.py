@@ -65,6 +65,15 @@ async def test_a_changed_file_is_taken_over_when_two_looks_agree(
     assert len(program.applied) == 1
 
 
+async def test_a_change_between_the_start_and_the_first_look_is_taken_over(
+    file: Path, program: Program
+) -> None:
+    config = load(file, {})
+    write(file, TWO)
+    assert await Reload(file, config, program.apply).run_once() == EVERY
+    assert [set(config.actions) for config in program.applied] == [{"one", "two"}]
+
+
 @pytest.mark.parametrize(
     "content", ["", "nonsense: true\n", "# nothing\n", "actions: {one: {type: noo", "\0"]
 )

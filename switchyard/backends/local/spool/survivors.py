@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
 
+from switchyard.process.linux import process_handle, signal_process
+
 _ROUNDS = 50
 _PAUSE = 0.02
 _PROC = Path("/proc")
@@ -39,14 +41,14 @@ def _pids() -> Iterator[int]:
 def _killed(pid: int, marks: set[bytes]) -> bool:
     """A descriptor of the process first: its number may belong to another one a moment later."""
     try:
-        process = os.pidfd_open(pid)
+        process = process_handle(pid)
     except OSError:
         return False
     try:
         variables = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
         if not marks.issubset(variables):
             return False
-        signal.pidfd_send_signal(process, signal.SIGKILL)
+        signal_process(process, signal.SIGKILL)
     except OSError:
         return False
     finally:

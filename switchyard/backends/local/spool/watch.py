@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from switchyard.backends.local.spool import record
 from switchyard.backends.local.spool.capture import Capture
 from switchyard.backends.local.spool.child import Child
-from switchyard.process.linux import children, signal_group
+from switchyard.process.linux import children, process_handle, signal_group
 
 _LOOK = 0.25
 _CHUNK = 64 * 1024
@@ -37,7 +37,7 @@ class Watch:
             child.stdout: Capture(path / record.STDOUT, job["output_limit"], secrets),
             child.stderr: Capture(path / record.STDERR, job["output_limit"], secrets),
         }
-        self._ended = os.pidfd_open(child.pid)
+        self._ended = process_handle(child.pid)
         self._poll = select.poll()
         for descriptor in (*self._captures, self._ended):
             self._poll.register(descriptor, select.POLLIN)
