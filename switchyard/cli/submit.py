@@ -216,8 +216,10 @@ def read_json(option: str, given: str) -> Any:
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BadInput(f"is not valid JSON ({error})") from error
+    except RecursionError as error:
+        raise BadInput("is not valid JSON (it is nested too deeply)") from error
 
 
 def _text(source: str) -> str:

@@ -1,6 +1,7 @@
 """One row that cannot be read, or is too large, delays only itself."""
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
@@ -37,7 +38,8 @@ async def test_hole_3_one_end_that_cannot_be_decoded_stops_no_other(world: World
     await world.due.run_once()
     assert [len(world.children(uuid)) for uuid in others] == [1, 1, 1]
     ((_, _, _, _, status),) = world.children(poison)
-    assert status == "INVALID", "its callback is there to be seen"
+    reads = parameters == DEEP and sys.version_info >= (3, 14)  # what is nested so deeply
+    assert status == ("PENDING" if reads else "INVALID"), "its callback is there to be seen"
     assert not world.thread(poison)["callbacks_due"]
 
 

@@ -27,7 +27,7 @@ WORDS = {
     ("partitions", "--drop-older-than", "soon", "--yes"): "--drop-older-than: a duration is written like",
     ("partitions", "--ensure", "99999"): "days_ahead must be between 0 and 3660",
     ("submit", "noop", "-p", "{"): "--parameters: is not valid JSON",
-    ("submit", "noop", "-p", DEEP): "--parameters: is not valid JSON (maximum recursion depth",
+    ("submit", "noop", "-p", DEEP): "--parameters: is not valid JSON (it is nested too deeply)",
     ("submit", "noop", "-p", "[1]"): "parameters: must be a JSON object",
     ("submit", "noop", "-p", "null"): "parameters: must be a JSON object",
     ("submit", "noop", "-p", "@/nowhere"): "cannot read /nowhere: No such file or directory",

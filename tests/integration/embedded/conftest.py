@@ -49,6 +49,6 @@ def _runs(python: str, become: dict[str, Any]) -> bool:
         done = subprocess.run(
             [python, "-c", "import switchyard.embedded.postgres"], check=False, cwd="/", **become
         )
-    except PermissionError:
+    except OSError:  # not there, or private
         return False
     return done.returncode == 0

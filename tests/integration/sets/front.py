@@ -39,7 +39,8 @@ class Answer(BaseHTTPRequestHandler):
             with urllib.request.urlopen(request, timeout=60) as answer:
                 return 200, answer.read()
         except urllib.error.HTTPError as error:
-            return error.code, error.read()
+            with error:
+                return error.code, error.read()
 
     def respond(self, status: int, body: bytes = b"{}", **headers: str) -> None:
         self.send_response(status)
