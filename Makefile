@@ -117,7 +117,7 @@ test-moto: setup ## the tests of SQS and S3 again, on moto
 test-faults: setup ## programs killed under load, then a short fault campaign: every kind of fault, and the invariants
 	$(PYTEST) -m slow tests/unit tests/integration tests/model tests/acceptance
 	$(PYTEST) tests/faults
-test-pythons: setup ## unit and integration tests on the other supported Pythons: those of this machine, and 3.14
+test-pythons: setup ## the other supported Pythons: unit and integration tests on 3.14, unit tests on those between
 	WORKERS=$(WORKERS) .ci/test-pythons
 
 .PHONY: spec
