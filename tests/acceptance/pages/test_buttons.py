@@ -287,9 +287,8 @@ def test_a_campaign_is_paused_resumed_retriggered_and_canceled(
         ):
             page.get_by_role("link", name=link, exact=True).click()
             page.get_by_label("Reason").fill(HOSTILE)
-            page.locator("main form button").click()
+            page.get_by_role("button", name=button, exact=True).click()
             page.wait_for_url(re.compile("/campaigns/summer[^/]*$|/campaigns/summer.*textarea%3E$"))
-            assert button.split()[0] in ("Pause", "Resume", "Retrigger", "Cancel")
             page = sight.open(f"/campaigns/{quote(name, safe='')}")
     assert site.database.execute(
         "select kind from switchyard.journal where subject = %s order by entry_id", name
