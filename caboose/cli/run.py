@@ -1,20 +1,14 @@
 """`caboose run`."""
 
 import asyncio
-import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from caboose.program import CabooseProgram
 from switchyard.cli.options import ConfigFile
-from switchyard.config.config import Config
-from switchyard.config.connection import find
-from switchyard.config.load import load
 from switchyard.execution import Shard
-from switchyard.process.frame import serve
-from switchyard.process.log import configure
+from switchyard.process.frame import Loaded, read, serve
 
 Sources = Annotated[
     list[str] | None,
@@ -32,11 +26,8 @@ def run(config: ConfigFile = None, source: Sources = None, shard: ShardOption = 
         share = Shard.parse(shard)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--shard") from None
-    path = find(config, os.environ)
-    loaded = load(path)
-    configure(json=loaded.log.json_lines, level=loaded.log.level)
-    asyncio.run(_run(loaded, path, tuple(source or ()), share))
+    asyncio.run(_run(read(config), tuple(source or ()), share))
 
 
-async def _run(config: Config, path: Path | None, kinds: tuple[str, ...], shard: Shard) -> None:
-    await serve(CabooseProgram(config, kinds, shard), config, path, config.caboose.health)
+async def _run(loaded: Loaded, kinds: tuple[str, ...], shard: Shard) -> None:
+    await serve(CabooseProgram(loaded.config, kinds, shard), loaded, loaded.config.caboose.health)

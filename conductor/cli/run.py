@@ -1,8 +1,6 @@
 """`conductor run` and `conductor once`."""
 
 import asyncio
-import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,10 +8,7 @@ import typer
 from conductor.process import ConductorProcess
 from switchyard.cli.options import ConfigFile
 from switchyard.config.config import Config
-from switchyard.config.connection import find
-from switchyard.config.load import load
-from switchyard.process import log
-from switchyard.process.frame import serve
+from switchyard.process.frame import Loaded, read, serve
 from switchyard.process.signals import handled_in_loop
 from switchyard.process.tracing import traced
 
@@ -27,8 +22,7 @@ def run(config: ConfigFile = None, actions: ActionsOption = None) -> None:
 
     Example: conductor run -c switchyard.yaml --actions webhook,argo
     """
-    loaded, path = _loaded(config)
-    asyncio.run(_run(loaded, path, _names(actions)))
+    asyncio.run(_run(read(config), _names(actions)))
 
 
 def once(config: ConfigFile = None, actions: ActionsOption = None) -> None:
@@ -36,23 +30,15 @@ def once(config: ConfigFile = None, actions: ActionsOption = None) -> None:
 
     Example: conductor once -c switchyard.yaml
     """
-    loaded, _ = _loaded(config)
-    asyncio.run(_once(loaded, _names(actions)))
-
-
-def _loaded(config: Path | None) -> tuple[Config, Path | None]:
-    path = find(config, os.environ)
-    loaded = load(path)
-    log.configure(json=loaded.log.json_lines, level=loaded.log.level)
-    return loaded, path
+    asyncio.run(_once(read(config).config, _names(actions)))
 
 
 def _names(actions: str | None) -> list[str]:
     return [name.strip() for name in (actions or "").split(",") if name.strip()]
 
 
-async def _run(config: Config, path: Path | None, names: list[str]) -> None:
-    await serve(ConductorProcess(config, names), config, path, config.conductor.health)
+async def _run(loaded: Loaded, names: list[str]) -> None:
+    await serve(ConductorProcess(loaded.config, names), loaded, loaded.config.conductor.health)
 
 
 async def _once(config: Config, names: list[str]) -> None:

@@ -7,23 +7,43 @@ type (errors.py).
 """
 
 import asyncio
+import os
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from switchyard.config.config import Config
+from switchyard.config.connection import find
 from switchyard.config.daemons import Health
+from switchyard.config.load import load
 from switchyard.process.health import HealthServer, Ready
-from switchyard.process.log import get_logger
+from switchyard.process.log import configure, get_logger
 from switchyard.process.loop import Runner
 from switchyard.process.metrics import Metrics
-from switchyard.process.reload import Reload
+from switchyard.process.reload import Reload, State, state_of
 from switchyard.process.signals import handled_in_loop
 from switchyard.process.tracing import traced
 from switchyard.process.watchdog import watched
 
 log = get_logger(__name__)
+
+
+class Loaded(NamedTuple):
+    """A configuration, its file if there is one, and the state of that before it was read."""
+
+    config: Config
+    path: Path | None
+    seen: State
+
+
+def read(file: Path | None) -> Loaded:
+    """Read the configuration that a program starts with, and log as it says from here on."""
+    path = find(file, os.environ)
+    seen = state_of(path)
+    config = load(path)
+    configure(json=config.log.json_lines, level=config.log.level)
+    return Loaded(config, path, seen)
 
 
 class Program(Protocol):
@@ -48,9 +68,9 @@ class Program(Protocol):
         """Its own checks."""
 
 
-async def serve(program: Program, config: Config, path: Path | None, health: Health) -> None:
-    """Run the program until it is stopped. `path`: the file to watch; None where there is none."""
-    reload = Reload(path, config, program.apply)
+async def serve(program: Program, loaded: Loaded, health: Health) -> None:
+    """Run the program until it is stopped, and watch the file that its configuration was read from."""
+    reload = Reload(loaded.path, loaded.config, program.apply, loaded.seen)
     watching = Runner(reload)
 
     def read_again() -> None:

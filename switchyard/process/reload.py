@@ -33,10 +33,13 @@ class Reload:
 
     name = "configuration"
 
-    def __init__(self, path: Path | None, config: Config, apply: Callable[[Config], Awaitable[None]]) -> None:
+    def __init__(
+        self, path: Path | None, config: Config, apply: Callable[[Config], Awaitable[None]], seen: State
+    ) -> None:
+        """`seen`: the state of the file before the configuration was read from it."""
         self._path, self._config, self._apply = path, config, apply
-        self._seen: State = None  # so the first look reads it: it may have changed since the program did
-        self._last = _state(path)
+        self._seen = seen
+        self._last = state_of(path)
         self._asked = False
         self.problem: str | None = None
 
@@ -47,7 +50,7 @@ class Reload:
     async def run_once(self) -> float:
         """Look at the file; read it where somebody asked, or it is another one and no longer changing."""
         try:
-            state = await within(READ_WITHIN, _state, self._path)
+            state = await within(READ_WITHIN, state_of, self._path)
         except ConfigError as error:
             self._refused(error)
             return SLOW
@@ -108,7 +111,8 @@ async def within(seconds: float, function: Callable[..., Result], *arguments: ob
         raise ConfigError(f"reading took longer than {seconds:g} s") from None
 
 
-def _state(path: Path | None) -> State:
+def state_of(path: Path | None) -> State:
+    """What changes with the content of a file."""
     try:
         found = path.stat() if path is not None else None
     except OSError:

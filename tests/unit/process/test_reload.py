@@ -10,7 +10,7 @@ from switchyard.config.config import Config
 from switchyard.config.load import load
 from switchyard.errors import ConfigError
 from switchyard.process import reload as module
-from switchyard.process.reload import EVERY, SETTLED, Reload, within
+from switchyard.process.reload import EVERY, SETTLED, Reload, state_of, within
 
 ONE = "actions: {one: {type: noop}}\n"
 TWO = "actions: {one: {type: noop}, two: {type: noop}}\n"
@@ -41,7 +41,7 @@ def program() -> Program:
 
 @pytest.fixture
 def reload(file: Path, program: Program) -> Reload:
-    return Reload(file, load(file, {}), program.apply)
+    return Reload(file, load(file, {}), program.apply, state_of(file))
 
 
 def write(file: Path, content: str) -> None:
@@ -68,9 +68,9 @@ async def test_a_changed_file_is_taken_over_when_two_looks_agree(
 async def test_a_change_between_the_start_and_the_first_look_is_taken_over(
     file: Path, program: Program
 ) -> None:
-    config = load(file, {})
+    seen, config = state_of(file), load(file, {})
     write(file, TWO)
-    assert await Reload(file, config, program.apply).run_once() == EVERY
+    assert await Reload(file, config, program.apply, seen).run_once() == EVERY
     assert [set(config.actions) for config in program.applied] == [{"one", "two"}]
 
 
