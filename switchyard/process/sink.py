@@ -76,9 +76,15 @@ def _takes(handle: int, size: int) -> bool:
     try:
         if stat.S_ISREG(os.fstat(handle).st_mode):
             return True
-        return size <= _ATOMIC and bool(select.select([], [handle], [], 0)[1])
+        return size <= _ATOMIC and _writable(handle, within=0)
     except OSError:
         return True  # closed: a write fails at once
+
+
+def _writable(handle: int, within: float | None = None) -> bool:
+    waiting = select.poll()  # select() refuses descriptors from 1,024 on
+    waiting.register(handle, select.POLLOUT)
+    return bool(waiting.poll(None if within is None else within * 1000))
 
 
 def _written(handle: int, data: bytes) -> bool:
@@ -94,7 +100,7 @@ def _write_all(handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         try:
-            select.select([], [handle], [])
+            _writable(handle)
             view = view[os.write(handle, view) :]
         except BlockingIOError:
             continue

@@ -51,7 +51,9 @@ class Openness:
     def work(self, path: str, sender: socket.socket, delay: float) -> None:
         """Take some time, and notice when the sender hangs up: nothing else comes before the answer."""
         came = time.monotonic()
-        hung_up = bool(select.select([sender], [], [], self._seconds + delay)[0])
+        waiting = select.poll()
+        waiting.register(sender, select.POLLIN)
+        hung_up = bool(waiting.poll((self._seconds + delay) * 1000))
         with self._guard:
             self._requests.append(Request(path, came, time.monotonic(), hung_up))
 

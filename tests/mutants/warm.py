@@ -39,7 +39,9 @@ def _forked(arguments: list[str], seconds: float) -> int:
     if pid == 0:
         _child(arguments)
     handle = os.pidfd_open(pid)
-    ended, _, _ = select.select([handle], [], [], seconds)
+    waiting = select.poll()
+    waiting.register(handle, select.POLLIN)
+    ended = waiting.poll(seconds * 1000)
     os.close(handle)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)

@@ -20,12 +20,14 @@ def calls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.usefixtures("calls")
 def test_a_process_is_signaled_and_its_end_seen_by_its_descriptor() -> None:
-    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    handle = process_handle(process.pid)
-    assert select.select([handle], [], [], 0)[0] == []
-    signal_process(handle, signal.SIGKILL)
-    assert select.select([handle], [], [], 60)[0] == [handle]
-    assert process.wait(60) == -signal.SIGKILL
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as process:
+        handle = process_handle(process.pid)
+        waiting = select.poll()
+        waiting.register(handle, select.POLLIN)
+        assert waiting.poll(0) == []
+        signal_process(handle, signal.SIGKILL)
+        assert waiting.poll(60_000) == [(handle, select.POLLIN)]
+        assert process.wait(60) == -signal.SIGKILL
     with pytest.raises(ProcessLookupError):
         signal_process(handle, signal.SIGKILL)
     os.close(handle)

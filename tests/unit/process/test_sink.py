@@ -77,3 +77,16 @@ def test_a_reader_that_went_away_ends_no_program() -> None:
     )
     os.close(write)
     assert done.stdout.split()[1] == b"0"
+
+
+def test_a_descriptor_beyond_those_of_select_is_written_to() -> None:
+    code = (
+        "import os, resource\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))\n"
+        "os.dup2(2, 1500); os.close(2)\n"
+        "import sys; sys.stderr = open(1500, 'w', closefd=False)\n"
+    ) + WRITES.format(lines=10, size=10)
+    finished = subprocess.run(
+        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60
+    )
+    assert finished.stderr.count(b'"a line"') == 10
