@@ -24,7 +24,7 @@ Shape = Any
 Row = tuple[Shape, Mapping[str, Any]]
 
 CORNER = (600_000.0, 300_000.0)
-MOST_BUNDLES = 32  # each has its files mapped
+MOST_BUNDLES = 6  # each has some 75 files mapped, and a process may often open 1,024
 _BUNDLES: dict[str, Bundle] = {}
 
 
