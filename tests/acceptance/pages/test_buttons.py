@@ -280,10 +280,10 @@ def test_a_campaign_is_paused_resumed_retriggered_and_canceled(
         page = sight.open("/campaigns")
         page.get_by_role("link", name=name).click()
         for link, button in (
-            ("Pause…", "Pause"),
-            ("Resume…", "Resume"),
+            ("Pause…", f"Pause {name}"),
+            ("Resume…", f"Resume {name}"),
             ("Retrigger 1…", "Retrigger 1"),
-            ("Cancel…", "Cancel"),
+            ("Cancel…", f"Cancel {name}"),
         ):
             page.get_by_role("link", name=link, exact=True).click()
             page.get_by_label("Reason").fill(HOSTILE)

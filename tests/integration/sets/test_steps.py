@@ -15,7 +15,7 @@ from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Suc
 from switchyard.places import Places
 from tests.integration.conductor.workflows import context, work
 from tests.integration.sets.graphs import ends, settle, verified
-from tests.integration.waiting.joins import Connection, end, status
+from tests.integration.waiting.joins import Connection, end, ready, status
 from tests.parts.database import Database
 
 pytestmark = pytest.mark.database
@@ -65,8 +65,7 @@ class Graphs:
         return work(workflow, parameters, uuid=uuid, run=run, action_name="graph", correlation_id=correlation)
 
     def ready(self, uuid: UUID) -> bool:
-        [(uuids, *_)] = self.database.execute("select uuids from switchyard.claim('graph', 1000)")
-        return uuid in uuids
+        return ready(self.database, uuid, "graph")
 
     def retrigger(self, uuid: UUID) -> None:
         """As caboose has made the callbacks of its end."""

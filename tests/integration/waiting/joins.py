@@ -54,10 +54,13 @@ def held(database: Database, uuid: UUID) -> bool:
     return bool(found)
 
 
-def ready(database: Database, uuid: UUID) -> bool:
+def ready(database: Database, uuid: UUID, action_name: str = "noop") -> bool:
     """Whether a claim would take it."""
     with database.connect() as worker:
-        [(uuids, *_)] = worker.execute("select uuids from switchyard.claim('noop', 1000)").fetchall()
+        [(uuids, *_)] = worker.execute(
+            "select uuids from switchyard.claim(%s, 1000)", [action_name]
+        ).fetchall()
+        worker.execute("select pg_advisory_unlock_all()")  # the server may end the session later
     return uuid in uuids
 
 
