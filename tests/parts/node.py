@@ -8,6 +8,7 @@ missing garbage collector through owner references). The image, volumes and scri
 the process has the tests' environment, then the pod's, then what `environ` adds.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -67,7 +68,8 @@ class Node:
         """A signal to the pod's process and all that it started."""
         process = self._processes.get(pod)
         if process is not None and process.poll() is None:
-            os.killpg(process.pid, sign)
+            with contextlib.suppress(ProcessLookupError):  # another thread may have waited for it just now
+                os.killpg(process.pid, sign)
 
     def _follow(self, path: str, on_event: Callable[[str, Object], None]) -> None:
         while not self._stopped.is_set():

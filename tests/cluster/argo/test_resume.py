@@ -1,5 +1,6 @@
 """argo_resume against the real controller: who is woken, with what, and who is left alone."""
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,12 +14,15 @@ from switchyard.backends.argo.nodes import pack
 from switchyard.backends.argo.resource import workflows
 from switchyard.backends.argo.resume.handler import ArgoResumeHandler
 from switchyard.handlers import Failed, HandlerContext, Invalid, Retry, Success
+from switchyard.places import Places
+from switchyard.store import Store, open_store
 from tests.cluster.argo.dispatching import work
 from tests.cluster.argo.watching import submit
 from tests.cluster.flow.flows import APPROVAL
 from tests.cluster.interceptor import Fault, Interceptor
 from tests.parts.argo import Argo
 from tests.parts.kubernetes import Cluster
+from tests.uuids import uuid7
 from tests.waiting import eventually
 
 APPROVE = {"node": "displayName=approve", "outputs": {"answer": "yes"}}
@@ -31,14 +35,19 @@ def between(argo: Argo) -> Iterator[Interceptor]:
 
 
 @pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_store(f"file://{tmp_path}/store")
+
+
+@pytest.fixture
 async def resume(
-    argo: Argo, between: Interceptor, namespace: str, tmp_path: Path
+    argo: Argo, between: Interceptor, namespace: str, tmp_path: Path, store: Store
 ) -> AsyncIterator[ArgoResumeHandler]:
     kubeconfig = between.kubeconfig(tmp_path, argo.cluster.admin_token)
     action = ArgoResumeAction.model_validate(
         {"namespace": namespace, "kubeconfig": str(kubeconfig), "outputs": {}}
     )
-    handler = ArgoResumeHandler("resume", action, HandlerContext(None, None, {}))
+    handler = ArgoResumeHandler("resume", action, HandlerContext(None, store, {}))
     await handler.start()
     yield handler
     await handler.close()
@@ -134,6 +143,28 @@ async def test_one_that_ended_or_is_gone_is_failed(
     gone = await resume.dispatch(call(uuid, **APPROVE))
     assert isinstance(gone, Failed)
     assert "nothing to wake" in gone.error
+
+
+async def test_one_that_was_woken_ended_and_was_deleted_is_found_in_its_archive(
+    resume: ArgoResumeHandler, argo: Argo, namespace: str, store: Store
+) -> None:
+    """As after a delivery whose answer was lost."""
+    uuid = await waiting(argo, namespace)
+    assert isinstance(await resume.dispatch(call(uuid, **APPROVE)), Success)
+    answer(argo, namespace, uuid)
+    store.put(Places(uuid, 1).workflow, json.dumps(argo.get(namespace, str(uuid))).encode())
+    argo.cluster.api.delete(f"{workflows(namespace)}/{uuid}")
+    assert isinstance(await resume.dispatch(call(uuid, **APPROVE)), Success)
+    assert isinstance(await resume.dispatch(call(uuid, node="displayName=another")), Failed)
+
+
+@pytest.mark.parametrize("content", [b"no JSON", b"[]", b'{"status": {"nodes": 1}}', b"[" * 100_000])
+async def test_an_archive_that_cannot_be_read_is_no_evidence_of_a_delivery(
+    resume: ArgoResumeHandler, store: Store, content: bytes
+) -> None:
+    uuid = uuid7()
+    store.put(Places(uuid, 1).workflow, content)
+    assert isinstance(await resume.dispatch(call(uuid, **APPROVE)), Failed)
 
 
 async def test_what_the_api_server_answers_decides_whether_it_is_tried_again(

@@ -1,7 +1,8 @@
 """Dispatches a wake-up.
 
-A node is changed only where it still waits, by a patch that carries the version it was read at. A second
-delivery finds it awake, and that is success too. A workflow that is not ours is not touched.
+A node is changed only if it still waits, by a patch that carries the version it was read at. A second
+delivery finds it awake, in the archive if the workflow has ended and was deleted meanwhile; that is success
+too. A workflow that is not ours is not touched.
 """
 
 import json
@@ -13,13 +14,16 @@ from switchyard.backends.argo.model import ArgoResumeAction
 from switchyard.backends.argo.nodes import NodesError
 from switchyard.backends.argo.resource import identity, workflows
 from switchyard.backends.argo.resume.wake import Selector, awake, suspended, waking
+from switchyard.backends.argo.resuming import LARGEST
 from switchyard.backends.http.template import Template, TemplateFaultError
 from switchyard.backends.kubernetes.answer import RefusedError
 from switchyard.backends.kubernetes.client import Cluster
 from switchyard.backends.kubernetes.credentials import Credentials
-from switchyard.errors import ClusterUnreachable
+from switchyard.backends.threads import Threads
+from switchyard.errors import ClusterUnreachable, StoreError, StoreMissing, StoreTooLarge
 from switchyard.execution import parse_name
 from switchyard.handlers import Failed, HandlerContext, Invalid, Outcome, Retry, Success, Work
+from switchyard.places import Places
 
 CONFLICTS = 5
 _ENDED = ("Succeeded", "Failed", "Error")
@@ -30,6 +34,7 @@ class Call:
     """Who is to be woken, and with what."""
 
     workflow: str
+    archive: str
     selector: Selector
     outputs: Mapping[str, str]
     message: str
@@ -42,6 +47,7 @@ class ArgoResumeHandler:
         self.name = name
         self._context = context
         self._path = workflows(action.namespace)
+        self._threads = Threads(min(action.concurrency, 32))
         self._texts = {
             part: Template(getattr(action, part), f"actions.{name}.{part}")
             for part in ("workflow", "node", "message", "outputs")
@@ -68,7 +74,7 @@ class ArgoResumeHandler:
         except ClusterUnreachable as error:
             return Retry(str(error))
         except RefusedError as error:
-            return _refused(error)
+            return await self._missing(call, error) if error.status == 404 else _refused(error)
         return Retry(f'the workflow "{call.workflow}" changed repeatedly', sent=False)
 
     async def close(self) -> None:
@@ -82,11 +88,12 @@ class ArgoResumeHandler:
         if not isinstance(given, Mapping):
             raise ValueError("parameters.outputs is not a mapping of names to values")  # noqa: TRY004 - one kind
         outputs = {str(key): _text(value) for key, value in {**given, **rendered["outputs"]}.items()}
-        if parse_name(str(rendered["workflow"])) is None:
+        name = str(rendered["workflow"])
+        execution = parse_name(name)
+        if execution is None:
             raise ValueError(f"{rendered['workflow']!r} is not the name of a workflow of ours")
-        return Call(
-            str(rendered["workflow"]), Selector(str(rendered["node"])), outputs, _text(rendered["message"])
-        )
+        selector = Selector(str(rendered["node"]))
+        return Call(name, Places(*execution).workflow, selector, outputs, _text(rendered["message"]))
 
     async def _once(self, call: Call) -> Outcome | None:
         """None: it changed between look and patch."""
@@ -110,6 +117,28 @@ class ArgoResumeHandler:
             raise
         return Success({"workflow": call.workflow, "nodes": keys})
 
+    async def _missing(self, call: Call, error: RefusedError) -> Outcome:
+        """The archive of a workflow that was deleted shows whether an earlier delivery has woken its node."""
+        try:
+            archived = json.loads(
+                await self._threads.run(self._context.store.get, call.archive, limit=LARGEST)
+            )
+            if awake(archived, call.selector):
+                return Success({"workflow": call.workflow, "found": "awake already, in its archive"})
+        except (
+            StoreMissing,
+            StoreTooLarge,
+            NodesError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ):
+            pass  # no evidence of an earlier delivery
+        except StoreError as unread:
+            return Retry(f"the archive of the workflow cannot be read: {unread}", sent=False)
+        return Failed(f"there is nothing to wake: {error.message}", {"status": error.status})
+
 
 def _nobody_waits(workflow: Mapping[str, Any], call: Call) -> Outcome:
     if awake(workflow, call.selector):
@@ -123,8 +152,6 @@ def _refused(error: RefusedError) -> Outcome:
     detail = {"status": error.status}
     if error.temporary or error.status in (401, 403):
         return Retry(str(error), error.retry_after, detail=detail)
-    if error.status == 404:
-        return Failed(f"there is nothing to wake: {error.message}", detail)
     return Failed(str(error), detail)
 
 
