@@ -18,7 +18,7 @@ ShardOption = Annotated[str, typer.Option("--shard", metavar="I/N", help="Part I
 
 
 def run(config: ConfigFile = None, source: Sources = None, shard: ShardOption = "0/1") -> None:
-    """Run until SIGTERM or SIGINT; SIGHUP, or a change of the file, takes over what it has now.
+    """Run until SIGTERM or SIGINT; SIGHUP, or a change of the configuration file, reloads it.
 
     Example: caboose run -c config/switchyard.yaml --source argo --shard 0/2
     """

@@ -10,7 +10,7 @@ from switchyard.process.frame import Loaded, read, serve
 
 
 def run(config: ConfigFile = None) -> None:
-    """Serve the HTTP API and the dashboard until SIGTERM or SIGINT; SIGHUP reads the file again.
+    """Serve the HTTP API and the dashboard until SIGTERM or SIGINT; SIGHUP reloads the configuration.
 
     Example: signalbox run -c config/switchyard.yaml
     """

@@ -21,7 +21,7 @@ def call_back(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make the callbacks of ended actions again, with the present configuration.
+    """Insert the callbacks of ended actions again, as configured now.
 
     Example: switchyard call-back --workflow nutrient --since 1d -m "the address was wrong" --dry-run
     """

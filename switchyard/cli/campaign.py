@@ -35,7 +35,9 @@ def list_(config: ConfigFile = None, as_json: AsJson = False) -> None:
 
 def show(
     name: Name,
-    watch: Annotated[bool, typer.Option("--watch", help="Stay, with a progress bar, until it ends.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show a progress bar until the campaign ends.")
+    ] = False,
     config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> None:

@@ -23,7 +23,7 @@ WORDS = {
 def pause(
     name: Name, *, reason: Reason, config: ConfigFile = None, who: Actor = None, as_json: AsJson = False
 ) -> None:
-    """Submit no more items until it is resumed; what is open goes on.
+    """Stop submitting items until the campaign is resumed; open items continue.
 
     Example: switchyard campaign pause spring --reason "the cluster is needed"
     """
@@ -43,7 +43,7 @@ def resume(
 def cancel(
     name: Name, *, reason: Reason, config: ConfigFile = None, who: Actor = None, as_json: AsJson = False
 ) -> None:
-    """End the campaign and everything of it that is open; `retrigger` would go on with it.
+    """Cancel the campaign and its open items; `retrigger` continues it.
 
     Example: switchyard campaign cancel spring --reason "wrong collection"
     """
@@ -53,7 +53,9 @@ def cancel(
 def retrigger(
     name: Name,
     *,
-    failed: Annotated[bool, typer.Option("--failed", help="Those that ended without success.")] = False,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Retrigger the items that ended without success.")
+    ] = False,
     reason: Reason,
     config: ConfigFile = None,
     who: Actor = None,

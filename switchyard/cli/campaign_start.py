@@ -31,14 +31,14 @@ Workflow = Annotated[
 Action = Annotated[
     str | None, typer.Option("--action", autocompletion=action_names, help="An action name instead.")
 ]
-InFlight = Annotated[int, typer.Option(min=1, max=100_000, help="Items that are open at once.")]
+InFlight = Annotated[int, typer.Option(min=1, max=100_000, help="How many items may be open at once.")]
 Lane = Annotated[str | None, typer.Option(help="The lane of every item.")]
-Priority = Annotated[int, typer.Option(help="Behind the default of 100, so that other work goes first.")]
+Priority = Annotated[int, typer.Option(help="Priority of the items; by default after other actions (100).")]
 Parameters = Annotated[
-    str, typer.Option("--parameters", "-p", metavar="JSON", help="Parameters of every item, beside its own.")
+    str, typer.Option("--parameters", "-p", metavar="JSON", help="Parameters added to those of every item.")
 ]
 Callbacks = Annotated[
-    str | None, typer.Option(metavar="JSON", help="Callbacks of the campaign's own end, a JSON list.")
+    str | None, typer.Option(metavar="JSON", help="Callbacks for the end of the whole campaign, a JSON list.")
 ]
 Policy = Annotated[str, typer.Option(help="successful: one failure fails the campaign; ended: it does not.")]
 
@@ -61,9 +61,9 @@ def start(
     config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Start a campaign and read its source; run again after an interruption, it goes on where it was.
+    """Start a campaign and read its source; after an interruption, run it again to continue.
 
-    Conductors submit the items. They go on when this command has ended.
+    Conductors submit the items, also after this command has ended.
 
     Example: switchyard campaign start spring --workflow ndvi --from-file scenes.jsonl --in-flight 200
     """

@@ -40,7 +40,7 @@ def dismiss(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take entries out of the inbox: failed actions stay as they ended.
+    """Remove entries from the inbox; failed actions stay failed.
 
     Example: switchyard dismiss 17 …3c5b8329 --reason "accepted as lost"
     """

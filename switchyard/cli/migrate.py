@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 def migrate(
     config: ConfigFile = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only show what is pending; exit 1 if anything is.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only show what is pending; exit 1 if any.")] = False,
     down: Annotated[
         str | None,
         typer.Option(
@@ -41,7 +39,7 @@ def migrate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the database to the schema of this version; run again, it repairs functions and grants.
+    """Migrate the database to the schema of this version; repeating it repairs functions and grants.
 
     If this user lacks rights for it, it prints what an administrator has to run first, and exits with 1.
 

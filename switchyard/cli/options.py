@@ -22,7 +22,7 @@ Reason = Annotated[
     str, typer.Option("--reason", "-m", help="Why; it is recorded with the action.", prompt="Why?")
 ]
 Actor = Annotated[str | None, typer.Option("--actor", help="By default user@host.", show_default=False)]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, without doing it.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 ActionId = Annotated[
     str, typer.Argument(metavar="ACTION", help="The action's id, or a unique beginning or end of it.")

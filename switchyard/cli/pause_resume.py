@@ -17,7 +17,7 @@ Name = Annotated[str, typer.Argument(help="The action name.", autocompletion=act
 def pause(
     name: Name, *, reason: Reason, config: ConfigFile = None, who: Actor = None, as_json: AsJson = False
 ) -> None:
-    """Claim no more actions of a name until it is resumed; what is in flight continues.
+    """Stop claiming actions of a name until it is resumed; those in flight continue.
 
     Example: switchyard pause webhook --reason "partner is down"
     """
@@ -31,7 +31,7 @@ def pause(
 def resume(
     name: Name, *, reason: Reason, config: ConfigFile = None, who: Actor = None, as_json: AsJson = False
 ) -> None:
-    """Claim actions of a name again.
+    """Resume claiming actions of a name.
 
     Example: switchyard resume webhook --reason "partner is back"
     """

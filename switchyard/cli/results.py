@@ -33,7 +33,7 @@ Action = Annotated[
 ]
 Before = Annotated[
     str | None,
-    typer.Option("--before", help="Only what ended before a time, or an age like 2h.", show_default=False),
+    typer.Option("--before", help="Only results from before a time, or an age like 2h.", show_default=False),
 ]
 
 

@@ -24,7 +24,7 @@ MOST_BACKFILLED = 100_000
 def trigger(
     name: Name, *, reason: Reason, config: ConfigFile = None, who: Actor = None, as_json: AsJson = False
 ) -> None:
-    """Submit the action of a schedule now, whatever its times and overlap say.
+    """Submit the action of a schedule now, regardless of its times and overlap policy.
 
     Example: switchyard schedules trigger nightly --reason "the data came late"
     """
@@ -35,7 +35,7 @@ def trigger(
 def pause(
     name: Name, *, reason: Reason, config: ConfigFile = None, who: Actor = None, as_json: AsJson = False
 ) -> None:
-    """Fire no more ticks until the schedule is resumed.
+    """Pause a schedule: no ticks fire until it is resumed.
 
     Example: switchyard schedules pause nightly --reason "the archive is being moved"
     """
@@ -46,7 +46,7 @@ def pause(
 def resume(
     name: Name, *, reason: Reason, config: ConfigFile = None, who: Actor = None, as_json: AsJson = False
 ) -> None:
-    """Fire again from the next time on; ticks of the pause do not count as missed.
+    """Resume a schedule from its next tick on; ticks during the pause do not count as missed.
 
     Example: switchyard schedules resume nightly --reason "the archive is back"
     """
@@ -74,7 +74,7 @@ def backfill(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Submit the actions of ticks between two times that did not fire, beside each other.
+    """Submit the actions of the ticks between two times that did not fire, all in parallel.
 
     Example: switchyard schedules backfill nightly --from 2026-01-01 --to 2026-02-01 --reason "new archive"
     """

@@ -32,7 +32,7 @@ def apply(
     who: Actor = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make the schedules of the configuration effective; those that are unchanged go on as they are.
+    """Apply the schedules of the configuration; unchanged schedules are left alone.
 
     Example: switchyard schedules apply --prune
     """
@@ -54,7 +54,7 @@ def apply(
 
 
 def list_(config: ConfigFile = None, as_json: AsJson = False) -> None:
-    """List the schedules: what, when, the next tick, and what became of earlier ones.
+    """List the schedules: what each submits, when, its next tick and its last results.
 
     Example: switchyard schedules list
     """

@@ -46,10 +46,10 @@ Parameters = Annotated[
     str,
     typer.Option("--parameters", "-p", metavar="JSON", help="A JSON object, @FILE, or - for standard input."),
 ]
-Priority = Annotated[int, typer.Option(help="Smaller goes first.")]
+Priority = Annotated[int, typer.Option(help="A lower number runs first.")]
 CorrelationId = Annotated[
     str | None,
-    typer.Option(help="An id of yours, passed on to logs, messages and webhooks.", show_default=False),
+    typer.Option(help="Your own id, copied to logs, messages and webhooks.", show_default=False),
 ]
 Key = Annotated[
     str | None,
@@ -62,13 +62,11 @@ After = Annotated[
     typer.Option(
         "--after",
         metavar="TIME",
-        help="Not before: 2026-01-31T08:00 (local time), 2026-01-31T08:00Z, or a delay like 10m.",
+        help="Earliest start: 2026-01-31T08:00 (local time), 2026-01-31T08:00Z, or a delay like 10m.",
         show_default=False,
     ),
 ]
-Parent = Annotated[
-    str | None, typer.Option(help="The id of the action that this one follows.", show_default=False)
-]
+Parent = Annotated[str | None, typer.Option(help="The id of the parent action.", show_default=False)]
 Callbacks = Annotated[
     str | None,
     typer.Option(
@@ -79,9 +77,7 @@ Callbacks = Annotated[
 ]
 Lane = Annotated[
     str | None,
-    typer.Option(
-        help="Whom it belongs to, like a customer: limits and turns are per lane.", show_default=False
-    ),
+    typer.Option(help="The lane, for example a customer: limits and turns are per lane.", show_default=False),
 ]
 Tags = Annotated[
     list[str] | None,

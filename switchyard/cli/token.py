@@ -18,7 +18,7 @@ from switchyard.tokens import hash_of, new_token
 ROLES = ("reader", "submitter", "operator", "admin")
 FIELDS = "name role created_at=created created_by=by expires_at=expires last_used_at=used revoked_at=revoked"
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The name that its holder acts under.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The token's name, recorded as its user's name.")]
 
 
 def token() -> None:
@@ -76,7 +76,7 @@ def list_(config: ConfigFile = None, as_json: AsJson = False) -> None:
 
 
 def revoke(name: Name, reason: Reason, config: ConfigFile = None, who: Actor = None) -> None:
-    """Revoke a token: from now on it is refused.
+    """Revoke a token.
 
     Example: switchyard token revoke ci --reason "left the project"
     """

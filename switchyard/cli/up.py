@@ -26,7 +26,7 @@ def up(
         bool, typer.Option("--again", help="Run the sample again, even if it ran before.")
     ] = False,
     no_sample: Annotated[
-        bool, typer.Option("--no-sample", help="Run no sample: a place to try work of your own.")
+        bool, typer.Option("--no-sample", help="Do not run the sample; submit your own actions instead.")
     ] = False,
 ) -> None:
     """Start Postgres, conductor, caboose and a webhook receiver; run the sample; stay until Ctrl-C.

@@ -18,10 +18,10 @@ FIELDS = (
 
 def workers(
     config: ConfigFile = None,
-    everything: Annotated[bool, typer.Option("--all", help="Include those that ended.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include workers that have ended.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the workers of all programs: what they do, how fast, and which are lost.
+    """Show the workers of all programs: state, throughput, and which are lost.
 
     Example: switchyard workers --all
     """

@@ -33,7 +33,7 @@ class Action(Model):
     """The annotated type that a workflow's `template` must meet."""
 
     type: str
-    """Which handler does it."""
+    """The handler of the action."""
     delivery: Literal["at_least_once", "at_most_once"] = "at_least_once"
     """`at_most_once` (http and noop only) never repeats what may have been sent."""
     concurrency: Annotated[int, Field(ge=1, le=10_000)] = 10

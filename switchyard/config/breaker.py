@@ -32,7 +32,7 @@ class Breaker(Model):
     slow_by: Annotated[float, Field(gt=0, lt=1)] = 0.5
     """What the rate is multiplied by at a match."""
     floor: Annotated[float, Field(gt=0, le=1)] = 0.01
-    """The smallest share of the configured rate that is left."""
+    """The lowest factor: the smallest share of the configured rate."""
     recover_by: Annotated[float, Field(gt=1, le=100)] = 1.5
     """What the rate is multiplied by at a success, up to the configured rate."""
     scope: Literal["name", "lane"] = "name"

@@ -59,11 +59,11 @@ class Callback(Model):
     """One callback of a workflow, or of a single action that was submitted with its own."""
 
     name: Name
-    """What it is called; unique within its workflow."""
+    """Its name, unique within its workflow."""
     action: Name
-    """The action that does it."""
+    """The action to submit."""
     workflow: Name | None = None
-    """The workflow that it starts, where it chains one."""
+    """The workflow to start, if it chains one."""
     when: Annotated[tuple[End, ...], Field(min_length=1)] | None = None
     """Only after one of these ends; `failed` means every unsuccessful one. Without it: after any."""
     when_not: Annotated[tuple[End, ...], Field(min_length=1)] | None = None
@@ -71,7 +71,7 @@ class Callback(Model):
     for_: Annotated[Literal["summary", "items"], Field(alias="for")] = "summary"
     """`summary`: once; `items`: once for each item of the output."""
     items: JsonPath | None = None
-    """Which items, where it is `for: items`; without it, `$.output.features[*]`."""
+    """The items for `for: items`; default: `$.output.features[*]`."""
     parameters: Mapping[str, Value] = {}
     """The action's parameters."""
     input: Value | None = None

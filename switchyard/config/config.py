@@ -41,15 +41,15 @@ class Config(Model):
     log: Logging = Logging()
     """Logging."""
     correlation_header: HeaderName = "x-cdp-request-id"
-    """The header that takes the correlation id along with every webhook."""
+    """The header of every webhook that carries the correlation id."""
     actions: Mapping[Name, AnyAction] = {}
-    """What conductor can do, by action name."""
+    """The actions that conductors serve, by action name."""
     workflows: Mapping[Name, Workflow] = {}
-    """What can be submitted, by name."""
+    """The workflows that can be submitted, by name."""
     schedules: Mapping[Name, Schedule] = {}
-    """What is submitted at which times, by name; `switchyard schedules apply` makes changes effective."""
+    """What is submitted when, by name; `switchyard schedules apply` applies changes."""
     secrets: Mapping[Name, Secret] = {}
-    """Secrets that templates may use as `secrets.name`, by reference."""
+    """References to secrets that templates may use as `secrets.name`."""
 
     @model_validator(mode="before")
     @classmethod

@@ -18,20 +18,20 @@ class Health(Model):
 
 
 class Conductor(Model):
-    """The daemon that claims what is due and dispatches it."""
+    """The daemon that claims due actions and dispatches them."""
 
     batch: Annotated[int, Field(ge=1, le=10_000)] = 500
     """How many actions one claim takes at most."""
     listen_wait: Duration = 0.02
-    """Bells that follow within this time are taken together."""
+    """Notifications that arrive within this time are handled together."""
     poll: Interval = 60.0
-    """How often it looks without having been rung for."""
+    """How often it looks for work without a notification."""
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     """How many workers (and connections) each action name has in one process."""
     connections: Annotated[int, Field(ge=1, le=10_000)] = 50
     """How many connections the workers of one process share: a quiet worker gives up its own for another."""
     grace: Interval = 30.0
-    """How long a stop waits for what is in flight."""
+    """How long a stop waits for dispatches in flight."""
     unknown_after: Interval | None = None
     """An action that waits this long under a name that no conductor serves ends INVALID; unset, it waits."""
     health: Health = Health(port=8081)
@@ -42,11 +42,11 @@ class Caboose(Model):
     """The daemon that observes executions, archives and records their ends, and inserts callbacks."""
 
     poll: Interval = 5.0
-    """How often it looks for due callbacks, timeouts and cancels without having been rung for."""
+    """How often it looks for due callbacks, timeouts and cancels without a notification."""
     batch: Annotated[int, Field(ge=1, le=10_000)] = 100
     """How many completions or callbacks one pass takes at most, all at once."""
     grace: Interval = 30.0
-    """How long a stop waits for what is in flight."""
+    """How long a stop waits for dispatches in flight."""
     max_output: Annotated[Size, Field(ge=1024)] = 64 * 1024 * 1024
     """The largest output that is read for callbacks; a larger one ends FAILED, with the reason."""
     max_callbacks: Annotated[int, Field(ge=1)] = 100_000
@@ -58,16 +58,16 @@ class Caboose(Model):
 
 
 class Workers(Model):
-    """Every conductor, caboose and assessment worker has a row and beats."""
+    """Heartbeats: every conductor, caboose and assessment worker has a row and updates it."""
 
     beat: Interval = 5.0
-    """How often a worker shows that it lives."""
+    """The interval of a worker's heartbeat."""
     lost_after: Interval = 30.0
     """A worker without a heartbeat for this long is lost."""
     max_lost_ratio: Annotated[float, Field(gt=0, le=1)] = 0.2
-    """Where lost / started passes this, the action name is paused."""
+    """An action name is paused when lost / started workers exceeds this ratio."""
     min_lost: Annotated[int, Field(ge=1)] = 5
-    """But not before this many were lost."""
+    """The fewest lost workers that pause an action name."""
     keep: Interval = 7 * 86400.0
     """How long the rows of ended workers are stored; the lost ratio counts within this time."""
 
@@ -79,12 +79,12 @@ class Workers(Model):
 
 
 class Partitions(Model):
-    """Made ahead and dropped whole, by one instance at a time."""
+    """Partitions are created ahead of time and dropped as a whole, by one conductor at a time."""
 
     interval: Literal["day", "week", "month"] = "day"
-    """How much time one partition holds."""
+    """The time span of one partition."""
     days_ahead: Annotated[int, Field(ge=1, le=3660)] = 14
-    """For how many days ahead there are partitions."""
+    """How many days ahead partitions are created."""
     retention: Annotated[Interval, Field(ge=86400)] | None = None
     """Partitions that ended this long ago are dropped, once nothing in them is open; without it, never."""
     every: Interval = 3600.0

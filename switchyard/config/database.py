@@ -36,7 +36,7 @@ _ONE = WithJsonSchema({"const": SCHEMA})
 
 
 class Database(Model):
-    """The one database. What is not given here comes from libpq's own PG* variables."""
+    """The database. Settings that are missing here come from libpq's PG* variables."""
 
     url: Annotated[SecretOrText, AfterValidator(_no_password)] | None = None
     """A reference like env:DATABASE_URL, or an address without a password; by default PG* variables."""

@@ -70,7 +70,7 @@ class LaneRunning(Model):
 
 
 class RunningLimits(Model):
-    """How many executions of a workflow the backend may have, for all conductors together."""
+    """Limits on concurrent executions of a workflow, for all conductors together."""
 
     running: Count | None = None
     """Executions at the backend at once, queued ones included."""

@@ -14,11 +14,11 @@ class RetryPolicy(Model):
     attempts: Annotated[int, Field(ge=1, le=1000)] = 8
     """How often it is tried in all; 1 is never again. For a workflow these are executions, not dispatches."""
     base: Duration = 1.0
-    """The longest wait after the first attempt."""
+    """The upper limit of the wait after the first attempt."""
     factor: Annotated[float, Field(ge=1, le=100)] = 2.0
-    """What the wait grows by with each attempt."""
+    """The factor by which the wait grows with each attempt."""
     max: Duration = 600.0
-    """The longest wait of all."""
+    """The upper limit of the wait."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

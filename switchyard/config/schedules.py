@@ -17,18 +17,18 @@ Zone = Annotated[str, AfterValidator(check_zone), Field(max_length=100, examples
 
 
 class Schedule(Model):
-    """An action or workflow that is submitted at times; `switchyard schedules apply` makes it effective."""
+    """An action or workflow that is submitted at set times; `switchyard schedules apply` applies changes."""
 
     workflow: Name | None = None
     """The workflow to run."""
     action: Name | None = None
-    """The action name, where no workflow runs."""
+    """The action name, if it is not a workflow."""
     parameters: Mapping[str, Any] = {}
     """The parameters of every submission."""
     time_parameter: Name | None = None
     """A parameter that receives the time of the tick, in UTC, like 2026-03-29T01:00:00Z."""
     priority: Annotated[int, Field(ge=-32768, le=32767)] = 100
-    """Smaller goes first."""
+    """A lower number runs first."""
     lane: PlainText | None = None
     """The lane of its actions."""
     cron: Cron | None = None

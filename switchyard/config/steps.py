@@ -48,13 +48,13 @@ class Step(Model):
     after: tuple[Name, ...] = ()
     """The steps that must have ended before it starts, beside those that `inputs` names."""
     policy: Literal["successful", "ended"] = "successful"
-    """Whether they must have been successful, or only have ended."""
+    """`successful`: cancel this step unless all of them succeed; `ended`: start it anyway."""
     parameters: Mapping[str, JsonValue] = {}
     """Its parameters, as they are written here."""
     inputs: Mapping[str, Taken] = {}
     """More parameters: taken from the outputs of other steps, or from the workflow's own parameters."""
     priority: Annotated[int, Field(ge=-32768, le=32767)] | None = None
-    """Smaller goes first; without it, the workflow's priority."""
+    """A lower number runs first; default: the workflow's priority."""
     lane: PlainText | None = None
     """Its lane; without it, the workflow's lane."""
 

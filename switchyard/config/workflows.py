@@ -39,7 +39,7 @@ TemplateName = Annotated[
 
 
 class Workflow(Model):
-    """Something long that a backend runs, and what follows it."""
+    """A long task that a backend runs, and its callbacks."""
 
     title: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     """Its name for people, shown by the HTTP API; without it, the workflow's name."""
@@ -58,21 +58,21 @@ class Workflow(Model):
     manifest: ManifestFile | None = None
     """Argo only, instead of a template: a Workflow written in place, or the path of its YAML or JSON file."""
     timeout: Interval = 86400.0
-    """After this time without an end it is TIMED_OUT, and canceled at its backend."""
+    """If it has not ended after this time, it becomes TIMED_OUT and is canceled at its backend."""
     retry: RetryPolicy = ONCE
-    """When a failed execution runs again; attempts are executions, not dispatches."""
+    """How often and when a failed execution is run again; attempts are executions, not dispatches."""
     input_schema: SchemaFile | None = None
     """The JSON Schema that parameters must meet: a path relative to this file, or in place."""
     output_schema: SchemaFile | None = None
     """The JSON Schema that the output must meet, else the workflow ends FAILED."""
     callbacks: tuple[Callback, ...] = ()
-    """What follows its end."""
+    """The callbacks of its end."""
     sync: Annotated[Interval, Field(le=300)] | None = None
     """How long an HTTP request may wait for the results; without it, it is answered with its job."""
     limits: RunningLimits | None = None
-    """How many executions its backend may have at once."""
+    """Limits on concurrent executions at its backend."""
     reuse: Reuse | None = None
-    """Which results are given to later actions that would compute the same; without it, none."""
+    """When results are reused for later actions with the same inputs; without it, never."""
 
     def callback(self, name: str) -> Callback | None:
         """The callback of that name."""

@@ -19,7 +19,7 @@ class Options(TypedDict, total=False):
     idempotency_key: str | None
     """Reusing a key for the same action name returns the first action's id."""
     lane: str | None
-    """Whom it belongs to, or where it goes."""
+    """Groups actions for limits and fair turns, like a customer or a host."""
     after: Sequence[UUID]
     """Actions that must have ended before it starts."""
     after_policy: str | None
@@ -27,7 +27,7 @@ class Options(TypedDict, total=False):
     start_after: datetime | None
     """Not before this time; it must have a time zone."""
     priority: int | None
-    """Smaller goes first; of equals the older."""
+    """A lower number runs first; among equals, the oldest."""
     tags: Sequence[str] | None
     """Words to find it by."""
     callbacks: Sequence[Mapping[str, Any]] | None
@@ -35,7 +35,7 @@ class Options(TypedDict, total=False):
     correlation_id: str | None
     """Goes along into every log line, message and webhook."""
     parent_uuid: UUID | None
-    """The action that this one follows from."""
+    """The parent action."""
     no_cache: bool | None
     """Compute it even if a result could be reused, and do not let others reuse this one."""
 

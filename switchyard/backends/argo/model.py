@@ -28,7 +28,7 @@ class ArgoAction(KubernetesAction):
     labels: Mapping[str, str] = {}
     """Labels on every Workflow, beside ours."""
     reconcile: Interval = 60.0
-    """How often what is open in the ledger is compared with what is in the cluster."""
+    """How often the open executions of the ledger are compared with those of the cluster."""
     vanished_after: Interval = 30.0
     """How long a workflow may be missing from the cluster before it counts as failed."""
 
@@ -48,4 +48,4 @@ class ArgoResumeAction(KubernetesAction):
     outputs: Mapping[str, Template] = {}
     """Output parameters of the node; those in parameters.outputs are added."""
     message: Template = "resumed by {{ action.uuid }}"
-    """What the node's message will say."""
+    """The message set on the node."""

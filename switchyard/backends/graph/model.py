@@ -6,7 +6,7 @@ from switchyard.config.action import Action
 
 
 class GraphAction(Action):
-    """Starts the steps of workflows: there wherever a workflow has steps; written down, it can be tuned."""
+    """Starts the steps of workflows. It exists whenever a workflow has steps; configure it to tune it."""
 
     runs_workflows: ClassVar[bool] = True
     takes_callbacks: ClassVar[bool] = False

@@ -62,12 +62,12 @@ class Sign(Model):
 
 
 class Request(Model):
-    """What is sent. Every text is a Jinja2 template over parameters, action and secrets."""
+    """The request. Every text is a Jinja2 template over parameters, action and secrets."""
 
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = "POST"
     """The HTTP method."""
     url: Annotated[SecretTemplate, AfterValidator(check_url)]
-    """Where to."""
+    """The address."""
     headers: Mapping[HeaderName, SecretTemplate] = {}
     """Headers beside those that are always sent."""
     body: TemplatedJson = None
@@ -93,7 +93,7 @@ class ResponseRule(Model):
     matches: Regex | None = None
     """A regular expression searched for in what `path` finds, or in the whole body."""
     outcome: Literal["success", "retry", "failed"]
-    """What such an answer means."""
+    """The outcome of a response that matches."""
 
     @property
     def catches_all(self) -> bool:
@@ -115,9 +115,9 @@ class HttpAction(OutboundAction):
 
     type: Literal["http"] = "http"
     request: Request
-    """What is sent."""
+    """The request to send."""
     responses: Annotated[tuple[ResponseRule, ...], Field(min_length=1)] = DEFAULT_RESPONSES
-    """What an answer means. Without rules: 200-299 success, 408, 425, 429, 500-599 retry, others failed."""
+    """How responses are classified. Default: 200-299 success; 408, 425, 429, 500-599 retry; others failed."""
 
     def templates(self) -> Iterator[tuple[Path, str]]:
         """Where its templates are, and what they say."""

@@ -13,23 +13,23 @@ from switchyard.config.units import Interval, Size
 
 
 class Timeouts(Model):
-    """The parts of a request's time; what is not given is bounded by the action's `timeout` alone."""
+    """Time limits of the parts of a request; others by the action's `timeout` alone."""
 
     connect: Interval = 5.0
-    """Until the connection is established, including TLS."""
+    """How long connecting may take, including TLS."""
     read: Interval | None = None
-    """Between two pieces of the answer."""
+    """The longest pause between two chunks of the response."""
     total: Interval | None = None
-    """The whole exchange; at most the action's `timeout`, which is also its default."""
+    """How long the whole exchange may take: at most the action's `timeout`, which is the default."""
 
 
 class HttpLimits(Limits):
-    """How large a request and its answer may be, and the limits of the fleet."""
+    """Limits on the size of a request and its response, and limits for the fleet."""
 
     request_body: Annotated[Size, Field(ge=1)] = 1024 * 1024
     """The largest body that is sent."""
     response_body: Annotated[Size, Field(ge=1)] = 1024 * 1024
-    """What is read of the answer's body; the rest is left unread."""
+    """How much of the response body is read; the rest is discarded unread."""
     headers: Annotated[Size, Field(ge=256)] = 16 * 1024
     """The largest set of headers, sent or received."""
     kept_body: Size = 16 * 1024
@@ -37,7 +37,7 @@ class HttpLimits(Limits):
 
 
 class Tls(Model):
-    """Whom to trust, and who we are. Certificates are always verified."""
+    """Trusted certificates and the client certificate. Certificates are always verified."""
 
     ca: LocalPath | None = None
     """A file of certificates to trust instead of the system's."""
@@ -76,7 +76,7 @@ class OutboundAction(Action):
     """An action that sends HTTP requests."""
 
     timeouts: Timeouts = Timeouts()
-    """Finer limits on time, within `timeout`."""
+    """Time limits for parts of the request, within `timeout`."""
     limits: HttpLimits = HttpLimits()
     """Limits on size, and those that all conductors share."""
     allow_networks: tuple[Network, ...] = ()
@@ -86,7 +86,7 @@ class OutboundAction(Action):
     redirects: Annotated[int, Field(ge=0, le=10)] = 0
     """How many redirects are followed; each address is vetted like the first."""
     tls: Tls = Tls()
-    """Trust and mutual TLS."""
+    """Trusted certificates and mutual TLS."""
     auth: Auth | None = None
     """Credentials for every request."""
 

@@ -35,7 +35,7 @@ Command = Annotated[
 
 
 class LocalLimits(Limits):
-    """What one process may use, and the limits of the fleet."""
+    """Limits of one process, and limits for the fleet."""
 
     time: Interval | None = None
     """The longest run; without it, the workflow's timeout."""
@@ -54,7 +54,7 @@ class LocalAction(Action):
 
     type: Literal["local"] = "local"
     command: Command | None = None
-    """What is run where a workflow gives no `template`: words, or one text that is split into words."""
+    """The command for workflows without `template`: a list of words, or one text split into words."""
     env: Mapping[EnvName, SecretOrText] = {}
     """The environment of the process, beside SWITCHYARD_… and `pass_env`: texts, or secrets by reference."""
     pass_env: tuple[EnvName, ...] = ()
@@ -64,7 +64,7 @@ class LocalAction(Action):
     limits: LocalLimits = LocalLimits()
     """Limits on time and memory, and those that all conductors share."""
     grace: Interval = 10.0
-    """Between SIGTERM and SIGKILL when it is stopped."""
+    """The time between SIGTERM and SIGKILL when a process is stopped."""
 
     def argv(self, template: str | tuple[str, ...] | None) -> tuple[str, ...] | None:
         """The words of a workflow's command: its own, else ours; None where neither has one."""

@@ -6,7 +6,7 @@ from switchyard.config.action import Action
 
 
 class NoopAction(Action):
-    """Nothing is done; every dispatch succeeds."""
+    """Does nothing; every dispatch succeeds."""
 
     runs_workflows: ClassVar[bool] = True
     answers_itself: ClassVar[bool] = True

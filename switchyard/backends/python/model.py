@@ -16,7 +16,7 @@ FunctionName = Annotated[str, Field(max_length=500, pattern=rf"^{_NAME}(\.{_NAME
 
 
 class PythonLimits(Limits):
-    """What one call may use, and the limits of the fleet."""
+    """Limits of one call, and limits for the fleet."""
 
     cpu_time: Interval | None = None
     """The most CPU time of one call; without it, `timeout` on every core."""

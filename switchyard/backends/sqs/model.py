@@ -25,7 +25,7 @@ class SqsAction(AwsAction):
     queue: QueueName | None = None
     """The work queue of workflows that give no `template`."""
     status_queue: QueueName
-    """Where workers report; caboose reads it."""
+    """The queue that workers report to and caboose reads."""
     max_body: Annotated[Size, Field(ge=1024, le=256 * 1024)] = 240 * 1024
     """The largest message; a larger body goes to the store and is sent by reference."""
     wait: Annotated[Interval, Field(le=20)] = 20.0

@@ -29,7 +29,7 @@ class CirrusAction(AwsAction):
     wait: Annotated[Interval, Field(le=20)] = 20.0
     """How long one look at the queue waits for events."""
     describe_after: Interval = 300.0
-    """An execution that was silent for so long is asked for its state."""
+    """An execution without an event for this long is queried for its state."""
 
     @property
     def default_template(self) -> str | None:
@@ -43,6 +43,6 @@ class CirrusTaskAction(AwsAction):
     token: JsonPath = "$.token"  # noqa: S105 - a path, not a token
     """Where the task token is."""
     output: JsonPath = "$.output"
-    """What the waiting task gets as its output."""
+    """The output that is sent to the waiting task."""
     error: JsonPath = "$.error"
-    """Where this finds a text, the task is failed with it instead."""
+    """If this path finds a text, the task is failed with that error instead."""

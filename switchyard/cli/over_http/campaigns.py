@@ -17,8 +17,8 @@ ABSENT = (
     "workflow", "lane", "source_error", "ended_at", "paused_at", "paused_by", "paused_because", "note",
     "last_progress", "seconds_left", "stuck",
 )  # fmt: skip
-Failed = Annotated[bool, typer.Option("--failed", help="Those that ended without success.")]
-Watch = Annotated[bool, typer.Option("--watch", help="Stay, with a progress bar, until it ends.")]
+Failed = Annotated[bool, typer.Option("--failed", help="Retrigger the items that ended without success.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Show a progress bar until the campaign ends.")]
 
 
 def campaign() -> None:
@@ -55,7 +55,7 @@ def show(name: Name, watch: Watch = False, as_json: AsJson = False) -> None:
 
 
 def pause(name: Name, *, reason: Reason, as_json: AsJson = False) -> None:
-    """Submit no more items until it is resumed; what is open goes on.
+    """Stop submitting items until the campaign is resumed; open items continue.
 
     Example: switchyard --url https://jobs.example campaign pause spring -m "the cluster is needed"
     """
@@ -71,7 +71,7 @@ def resume(name: Name, *, reason: Reason, as_json: AsJson = False) -> None:
 
 
 def cancel(name: Name, *, reason: Reason, as_json: AsJson = False) -> None:
-    """End the campaign and everything of it that is open; `retrigger` would go on with it.
+    """Cancel the campaign and its open items; `retrigger` continues it.
 
     Example: switchyard --url https://jobs.example campaign cancel spring -m "wrong collection"
     """

@@ -29,7 +29,7 @@ def inbox(by_cause: ByCause = False, as_json: AsJson = False) -> None:
 
 
 def workers(as_json: AsJson = False) -> None:
-    """Show the workers of all programs: what they do, how fast, and which are lost.
+    """Show the workers of all programs: state, throughput, and which are lost.
 
     Example: switchyard --url https://jobs.example workers
     """

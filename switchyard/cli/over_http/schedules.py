@@ -21,7 +21,7 @@ def schedules() -> None:
 
 
 def list_(as_json: AsJson = False) -> None:
-    """List the schedules: what, when, the next tick, and what became of earlier ones.
+    """List the schedules: what each submits, when, its next tick and its last results.
 
     Example: switchyard --url https://jobs.example schedules list
     """
@@ -47,7 +47,7 @@ def show(name: Name, as_json: AsJson = False) -> None:
 
 
 def trigger(name: Name, *, reason: Reason, as_json: AsJson = False) -> None:
-    """Submit the action of a schedule now, whatever its times and overlap say.
+    """Submit the action of a schedule now, regardless of its times and overlap policy.
 
     Example: switchyard --url https://jobs.example schedules trigger nightly -m "the data came late"
     """
@@ -55,7 +55,7 @@ def trigger(name: Name, *, reason: Reason, as_json: AsJson = False) -> None:
 
 
 def pause(name: Name, *, reason: Reason, as_json: AsJson = False) -> None:
-    """Fire no more ticks until the schedule is resumed.
+    """Pause a schedule: no ticks fire until it is resumed.
 
     Example: switchyard --url https://jobs.example schedules pause nightly -m "the archive is being moved"
     """
@@ -63,7 +63,7 @@ def pause(name: Name, *, reason: Reason, as_json: AsJson = False) -> None:
 
 
 def resume(name: Name, *, reason: Reason, as_json: AsJson = False) -> None:
-    """Fire again from the next time on; ticks of the pause do not count as missed.
+    """Resume a schedule from its next tick on; ticks during the pause do not count as missed.
 
     Example: switchyard --url https://jobs.example schedules resume nightly -m "the archive is back"
     """
