@@ -15,7 +15,7 @@ Beside the path:
 
     limits/       what all workers of a name share: rate, breaker, handler
     session/      the connection that holds the locks, and how values travel on it
-    maintenance/  what any conductor does for all of them: lost workers, partitions, names that nobody knows
+    maintenance/  work that any conductor does for all: lost workers, partitions, schedules, unserved names
     process.py    the program: a pool of workers per action name, the maintenance loops, configuration reload
     registry.py   a worker's row in the database
 """

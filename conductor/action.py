@@ -1,4 +1,4 @@
-"""The one record along the path: a claimed action, from its lock to the event that is written for it."""
+"""The record of a claimed action, from taking its lock to writing its event."""
 
 import asyncio
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ LAST_ATTEMPT = 1_000_000  # no policy allows that many; the next number must sti
 
 
 class State(Enum):
-    """How far it has come; its lock is ours in every state but the last."""
+    """The state of a claimed action; its lock is held in every state but the last."""
 
     CLAIMED = "claimed"
     RUNNING = "running"  # its handler is at work
@@ -23,7 +23,7 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The event that will be written: its status, and the columns beside it."""
+    """The event to write: its status and its other columns."""
 
     status: str
     error: str | None = None
@@ -49,6 +49,6 @@ class ClaimedAction:
 
     @property
     def event(self) -> Decision:
-        """The decision, where there must be one."""
+        """The decision; only for actions that have one."""
         assert self.decision is not None, "not decided yet"
         return self.decision

@@ -1,4 +1,4 @@
-"""What the conductor shows to Prometheus; the labels are action names, statuses and outcomes, all few."""
+"""Conductor's Prometheus metrics, labelled by action name, status and outcome (few values each)."""
 
 from functools import cached_property
 
@@ -12,7 +12,7 @@ BY_FLOW = ("action_name", "flow")
 
 
 class ConductorMetrics:
-    """In one registry: what the workers do, and what the maintenance loops find."""
+    """All metrics in one registry: those of the workers and of the maintenance loops."""
 
     def __init__(self, metrics: Metrics | None = None) -> None:
         made = metrics or Metrics("conductor")
@@ -22,7 +22,7 @@ class ConductorMetrics:
 
 
 class DispatchMetrics:
-    """Of the workers, by action name."""
+    """Metrics of dispatches, by action name."""
 
     def __init__(self, made: Metrics) -> None:
         self.claims = made.counter("claims", "Actions claimed", BY_NAME)
@@ -40,7 +40,7 @@ class DispatchMetrics:
 
 
 class NameMetrics:
-    """The same of one action name: shown from the start, except tokens where there is no rate."""
+    """The dispatch metrics of one action name, exported from the start (tokens only with a rate)."""
 
     def __init__(self, every: DispatchMetrics, name: str) -> None:
         self._every, self._name = every, name
@@ -57,12 +57,12 @@ class NameMetrics:
         return self._every.tokens.labels(self._name)
 
     def recorded(self, status: str, times: int) -> None:
-        """This many dispatches ended in an event of that status."""
+        """Count dispatches that ended in an event of that status."""
         self._every.dispatches.labels(self._name, status).inc(times)
 
 
 class MaintenanceMetrics:
-    """Of the whole ledger, as the loops of this instance find it, and what they do."""
+    """Metrics of the maintenance loops, and of the ledger as they see it."""
 
     def __init__(self, made: Metrics) -> None:
         self.depth = made.gauge("queue_depth", "Actions that have not ended", BY_STATUS)

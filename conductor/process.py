@@ -1,4 +1,4 @@
-"""The conductor as a program: its worker pools and maintenance loops, and the configuration that they run.
+"""The conductor program: its worker pools, its maintenance loops and their configuration.
 
 A name whose handler cannot be started (a secret that is gone, a backend that does not answer) is not served,
 reported by /readyz and tried again; the other names are served. At the first start at least one has to work.
@@ -48,7 +48,7 @@ STARTS_WITHIN = 30.0  # a handler that takes longer is tried again later
 
 
 class ConductorProcess:
-    """Runs what a configuration names until it is stopped; a new configuration replaces what it changes."""
+    """Runs the configured action names until stopped; a new configuration restarts only what it changes."""
 
     name = "conductor"
 
@@ -67,14 +67,14 @@ class ConductorProcess:
         self._stopped = asyncio.Event()
 
     def stop(self) -> None:
-        """Claim nothing more, finish within the grace."""
+        """Stop claiming; finish within the grace period."""
         for pool in self._pools.values():
             pool.stop()
         self._stopped.set()
         log.info("stopping", grace=self._config.conductor.grace)
 
     async def run(self) -> None:
-        """Until `stop()`; raises what makes it impossible to go on."""
+        """Run until `stop()`; raises fatal errors."""
         await self._started()
         try:
             gc.freeze()  # what is there by now stays: no collection needs to walk it in mid-dispatch
@@ -85,7 +85,7 @@ class ConductorProcess:
             await self._own.close()
 
     async def once(self) -> None:
-        """One pass over what is due: every name until nothing more of it is."""
+        """Dispatch everything that is due, for every name, and return."""
         await self._started(once=True)
         try:
             await asyncio.gather(*(pool.join() for pool in self._pools.values()))
@@ -94,7 +94,7 @@ class ConductorProcess:
             await self._own.close()
 
     async def apply(self, config: Config) -> None:
-        """Apply another configuration; an action name that cannot be restarted continues with the old one."""
+        """Apply a new configuration; an action name that cannot be restarted continues with the old one."""
         wanted = self._served_names(config)
         changed = [name for name in wanted if self._differs(config, name)]
         old, self._config = self._config, config
@@ -109,7 +109,7 @@ class ConductorProcess:
         self._wake(Routes.name)
 
     def dispatched(self) -> dict[str, int]:
-        """How many dispatches were recorded so far, by status."""
+        """The number of dispatches recorded so far, by status."""
         found: Counter[str] = Counter()
         for family in self._metrics.dispatch.dispatches.collect():
             for sample in family.samples:
@@ -118,7 +118,7 @@ class ConductorProcess:
         return dict(sorted(found.items()))
 
     def alive(self) -> bool:
-        """Nothing of it has ended or stalled."""
+        """Whether no part has ended or stalled."""
         return all(runner.alive() for runner in self._runners) and all(p.alive for p in self._pools.values())
 
     async def ready(self) -> Mapping[str, bool | str]:
@@ -137,7 +137,7 @@ class ConductorProcess:
         return [name for name in config.actions if not self._only or name in self._only]
 
     async def _started(self, *, once: bool = False) -> None:
-        """Everything that the configuration names, or the first problem where none of it can be started."""
+        """Start everything that is configured; raises the first problem if nothing can be started."""
         asyncio.get_running_loop().set_default_executor(ThreadsPerName())
         await refuse_pooling(self._config.database.conninfo())
         await self._start(self._served_names(self._config), once=once)
@@ -187,7 +187,7 @@ class ConductorProcess:
                 runner.wake()
 
     async def _until_stopped(self, tasks: list[asyncio.Task[None]]) -> None:
-        """Return at the stop; raise what ends a loop or a worker before."""
+        """Return when stopped; raise the error that ended a loop or a worker."""
         stop = asyncio.create_task(self._stopped.wait())
         try:
             while not stop.done():
@@ -201,7 +201,7 @@ class ConductorProcess:
             stop.cancel()
 
     async def _start(self, names: Collection[str], *, once: bool = False) -> None:
-        """Start pools for these names; those they replace finish what they have in flight."""
+        """Start pools for these names; replaced pools finish what they have in flight."""
         if not names:
             return
         config = self._config
@@ -271,5 +271,5 @@ class ConductorProcess:
 
 
 def _pulse(config: Config) -> float:
-    """Seconds from one look for what no notification announced to the next."""
+    """Seconds between two polls for work without a notification."""
     return min(config.conductor.poll, idle_pause(config.workers.beat))

@@ -1,4 +1,4 @@
-"""A worker's row: it is registered on the session that holds the worker's claims, before the first claim.
+"""A worker's row, registered before the first claim on the session that holds the worker's claims.
 
 The row names the backend (pid and its start) of that session: when the row is marked lost, the backend is
 terminated, which releases its locks. A worker that was suspended finds its session gone when it wakes; one
@@ -28,7 +28,7 @@ KIND = "conductor"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What identifies a process in its workers' rows."""
+    """The identity of a process in its workers' rows."""
 
     host: str
     zone: str | None
@@ -36,7 +36,7 @@ class Identity:
 
 
 class Registration:
-    """One worker's row, for as long as its session lives."""
+    """One worker's row, valid as long as its session."""
 
     def __init__(self, session: Session, served: ServedName, heartbeat: Heartbeat) -> None:
         self._session = session
@@ -44,18 +44,18 @@ class Registration:
         self.heartbeat = heartbeat
 
     async def beat(self, rests: float = 0.0) -> None:
-        """Show that it lives; SessionLost where it was marked lost."""
+        """Send a heartbeat; raises SessionLost if the worker was marked lost."""
         if not await self.heartbeat.beat(self._served.state(), self._served.take_busy(), rests):
             raise SessionLost(self.sever())
 
     def sever(self) -> str:
-        """It was marked lost: end the session, and with it what it holds."""
+        """End the session and release its claims, after the worker was marked lost."""
         reason = f"worker {self.heartbeat.worker} of {self._served.name} was marked lost"
         self._session.sever(reason)
         return reason
 
     async def end(self, through: Session) -> None:
-        """Close the row, through this session or, where that was lost, through the next."""
+        """Close the row, through this session or, if it was lost, the next one."""
         await self.heartbeat.end(self._served.take_busy(), through.rows)
 
 
@@ -68,7 +68,7 @@ async def register(
     workers: Workers,
     clock: Callable[[], float] = time.monotonic,
 ) -> tuple[Registration, int]:
-    """A row for a worker on this session, and the slots that the server's lock table has room for."""
+    """Register a worker on this session; returns also the slots that the server's lock table allows."""
     values = {
         "kind": KIND,
         "name": served.name,

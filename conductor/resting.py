@@ -1,9 +1,9 @@
-"""The workers of this process that have nothing to do: one heartbeat and one look for all of them.
+"""Resting workers: one heartbeat and one query for all workers of this process without work.
 
-A worker rests once it holds nothing, sleeps on its armed bell, and did nothing since its last heartbeat. It
-then sends nothing: the pulse (maintenance/pulse.py) shows that all who rest are alive, and asks whether there
-is work for any of them that no bell announced. A bell works as before; what is claimed ends the rest, and
-with it the row says that it beats regularly again.
+A worker rests when it holds nothing, sleeps on its armed bell, and did nothing since its last heartbeat. It
+then sends nothing: the pulse (maintenance/pulse.py) sends the heartbeats of all resting workers, and asks
+whether there is work for any of them that no notification announced. Notifications work as before; a claim
+ends the rest, and the row then shows that the worker sends regular heartbeats again.
 """
 
 from collections.abc import Callable, Collection
@@ -13,7 +13,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Rester:
-    """One worker that rests."""
+    """One resting worker."""
 
     name: str
     orphans: bool  # it also looks for what a dead conductor left RUNNING
@@ -23,13 +23,13 @@ class Rester:
 
 @dataclass(slots=True)
 class Resting:
-    """Those of one process."""
+    """The resting workers of one process."""
 
     seconds: float  # from one pulse to the next
     workers: dict[UUID, Rester] = field(default_factory=dict)
 
     def heard(self, living: Collection[UUID], due: Collection[str], asked: Collection[UUID]) -> None:
-        """Who is alive, of those that were asked for, and which names have work."""
+        """Apply the pulse's result: which workers are still registered, and which names have work."""
         for worker in asked:
             rester = self.workers.get(worker)
             if rester is None:

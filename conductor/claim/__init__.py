@@ -4,5 +4,5 @@
     in_parts.py   the same after a claim that failed: ids first, then descriptions in small parts
     fast_path.py  the same for the one action that a notification named, sent before the worker has woken up
 
-A row that cannot be read comes back decided (INVALID) and costs nobody else anything.
+A row that cannot be read is returned as already decided (INVALID); other rows are not affected.
 """

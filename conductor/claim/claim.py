@@ -1,8 +1,8 @@
-"""Claiming: taking the locks of due actions, reading what they are, and giving the locks back.
+"""Claims: lock due actions, read their descriptions, and release the locks.
 
-After any error here the session may hold locks that nobody knows of, so it is severed. What one row alone is
-to blame for (parameters that Python cannot read, a description that is gone) never is such an error: that row
-comes back decided, as INVALID, and the others start.
+After any error here the session may hold unknown locks, so it is closed. Problems of a single row
+(parameters that Python cannot read, a missing description) are not such errors: that row is
+returned as already decided (INVALID), and the others start.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ TOO_MANY_ATTEMPTS = Decision("INVALID", f"its attempt number is beyond {LAST_ATT
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one claim found of the queue."""
+    """What one claim learned about the queue."""
 
     wanted: int
     claimed: int
@@ -43,7 +43,7 @@ class Look:
 
 
 def together(wanted: int, looks: Sequence[Look]) -> Look:
-    """What the claims of several flows found."""
+    """The combined result of claims from several flows."""
     due = [look.due_in for look in looks if look.due_in is not None]
     return Look(
         wanted,
@@ -56,10 +56,10 @@ def together(wanted: int, looks: Sequence[Look]) -> Look:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedBatch:
-    """Claimed actions as columns, for handlers that answer for a whole batch.
+    """Claimed actions as columns, for handlers that process a whole batch at once.
 
-    Nothing is made per action: the arrays go back into the outcome statement as the bytes that came, which is
-    most of what makes a drain fast. Everywhere else an action is a `ClaimedAction`.
+    No object is created per action: the arrays are passed to the outcome statement as the received bytes,
+    which is the main reason why draining a queue is fast. Everywhere else an action is a `ClaimedAction`.
     """
 
     uuids: Uuids
@@ -72,7 +72,7 @@ class ClaimedBatch:
         return len(self.uuids)
 
     def part(self, start: int, end: int) -> "ClaimedBatch":
-        """Those from `start` up to `end`."""
+        """The actions from `start` up to `end`."""
         return ClaimedBatch(
             Uuids.of(self.uuids[start:end]),
             Ints.of(self.runs[start:end]),
@@ -82,7 +82,7 @@ class ClaimedBatch:
         )
 
     def actions(self, *, ahead: int = 1) -> list[ClaimedAction]:
-        """One record for each, `ahead` attempts after those it had."""
+        """One record per action, with its attempt number increased by `ahead`."""
         rows = zip(self.uuids, self.runs.values(), self.attempts.values(), self.locks.values(), strict=True)
         actions = [
             ClaimedAction(uuid, run, min(before + ahead, LAST_ATTEMPT), lock)
@@ -91,7 +91,7 @@ class ClaimedBatch:
         return self.in_lanes(actions)
 
     def in_lanes(self, actions: list[ClaimedAction]) -> list[ClaimedAction]:
-        """The records of all of them, in the batch's order, each with its lane."""
+        """One record per action, in the batch's order, each with its lane."""
         for action, lane in zip(actions, self.lanes or (), strict=False):
             action.lane = lane
         return actions
@@ -100,7 +100,7 @@ class ClaimedBatch:
 async def claim(
     session: Session, name: str, wanted: int, held: Uuids, flow: Flow | None = None
 ) -> tuple[ClaimedBatch, Look]:
-    """Lock up to `wanted` processable actions, passing over those this session holds already."""
+    """Lock up to `wanted` processable actions, skipping those that this session already holds."""
     with or_sever(session, "claim"):
         row = await _row(session, _statement(CLAIM, LANE_CLAIM, name, wanted, held, flow), flow)
         return _taken(row, wanted)
@@ -109,7 +109,7 @@ async def claim(
 async def claim_described(
     session: Session, name: str, wanted: int, held: Uuids, attempts: int, flow: Flow | None = None
 ) -> tuple[list[ClaimedAction], Look]:
-    """The same, with what a handler needs to know of each; `attempts` are what the policy allows."""
+    """The same, with the data that a handler needs; `attempts` is the policy's maximum."""
     with or_sever(session, "claim"):
         statement = _statement(CLAIM_DESCRIBED, LANE_CLAIM_DESCRIBED, name, wanted, held, flow)
         row = await _row(session, statement, flow)
@@ -121,7 +121,7 @@ Statement = tuple[LiteralString, dict[str, Any]]
 
 
 async def _row(session: Session, statement: Statement, flow: Flow | None) -> Sequence[Any]:
-    """What the claim answers; one that gave up has taken over no step of a breaker."""
+    """The row that the claim returns; a claim that gave up has not recorded any breaker steps."""
     asked, values = statement
     row: Sequence[Any]
     [row] = await session.rows(asked, values)
@@ -146,9 +146,9 @@ async def claim_orphans(session: Session, name: str, wanted: int, held: Uuids) -
 
 
 async def discount(session: Session, actions: Sequence[ClaimedAction], attempts: int) -> None:
-    """Count the dispatches that were refused for lack of room, a quota for example: they spend no attempt.
+    """Count the dispatches that were refused for lack of capacity, such as a quota: they use no attempt.
 
-    They are dispatches all the same, and their events have numbers of their own. They are counted only where
+    They still are dispatches with numbered events. They are counted only if
     the number would make this dispatch the last one.
     """
     late = {action.uuid: action for action in actions if 1 < action.attempt >= attempts}
@@ -165,9 +165,10 @@ async def discount(session: Session, actions: Sequence[ClaimedAction], attempts:
 
 
 async def unlock(session: Session, locks: BigInts | Sequence[int], *, unfinished: bool = False) -> None:
-    """Give locks back; every one of them must have been ours.
+    """Release locks; this session must have held all of them.
 
-    A session remembers how far it has claimed: what it has not finished must be given back as such.
+    A session remembers how far it has claimed, so actions that it did not finish must be released as
+    unfinished.
     """
     column = locks if isinstance(locks, BigInts) else BigInts.of(locks)
     with or_sever(session, "unlock"):
@@ -183,7 +184,7 @@ def _taken(row: Sequence[Any], wanted: int) -> tuple[ClaimedBatch, Look]:
 
 
 def described(name: str, batch: ClaimedBatch, columns: Sequence[Any], attempts: int) -> list[ClaimedAction]:
-    """A batch as records, in its order; the columns of their descriptions have an order of their own."""
+    """A batch as records, in its order; the description columns may be in another order."""
     uuids, *more, resumed = columns
     found = {} if uuids is None else dict(zip(uuids.as_sent(), zip(*more, strict=True), strict=True))
     again = () if resumed is None else frozenset(resumed.as_sent())
@@ -198,7 +199,7 @@ def described(name: str, batch: ClaimedBatch, columns: Sequence[Any], attempts: 
 def action_of(
     name: str, uuid: UUID, run: int, before: int, lock: int, description: Sequence[Any] | None, attempts: int
 ) -> ClaimedAction:
-    """The record of a claimed action, `before` being the dispatches so far."""
+    """The record of a claimed action; `before` is the number of dispatches so far."""
     action = ClaimedAction(uuid, run, before + 1, lock)
     if description is None:
         action.state, action.decision = State.DECIDED, NOT_DESCRIBED
@@ -233,7 +234,7 @@ def _work(name: str, action: ClaimedAction, description: Sequence[Any], attempts
 
 
 class or_sever:  # noqa: N801 - reads as what it does
-    """Whatever goes wrong inside, the session goes with it."""
+    """Close the session on any error inside the block."""
 
     __slots__ = ("_session", "_step")
 

@@ -1,10 +1,10 @@
 """Fast path: when a NOTIFY names one action and the worker is idle, claim just that action.
 
-An idle worker knows of nothing else to do, so there is nothing to search for: lock the action, read it, start
-it. The statement is sent while the notification is being read, before the worker's task has even woken up. A
-notification can come from anybody and may come late, so it is only a hint: the claim itself checks that the
-action is of this name and processable. What this session holds is never asked for, because advisory locks are
-re-entrant and its lock would be granted again.
+An idle worker has no other work, so it need not search: it locks the action, reads it and starts it. The
+statement is sent while the notification is being read, before the worker's task wakes up. A notification
+can come from any client and may be late, so it is only a hint: the claim itself checks that the action has
+this name and is processable. Actions that this session holds are never requested: advisory locks are
+re-entrant, so the lock would be granted again.
 """
 
 import time
@@ -24,7 +24,7 @@ TYPES = (25, 2950)  # text and uuid, as Postgres numbers them
 
 
 class FastClaim:
-    """At most one claim that was sent and is not answered yet; nothing else may be sent meanwhile."""
+    """At most one claim that was sent and not answered yet; no other statement may be sent meanwhile."""
 
     def __init__(self, session: Session, served: ServedName) -> None:
         self._session = session
@@ -36,18 +36,18 @@ class FastClaim:
 
     @property
     def pending(self) -> bool:
-        """Whether an answer is to be awaited."""
+        """Whether an answer is outstanding."""
         return self._sent is not None
 
     async def prepare(self) -> None:
-        """Before the first notification."""
+        """Prepare the statement; called before the first notification."""
         self._claim = await self._session.prepare(CLAIM_ONE, TYPES)
         await self.rehearse()
 
     async def rehearse(self) -> None:
-        """A round trip that has the server plan a claim again where a new partition made its plan void.
+        """A round trip that makes the server plan the claim again if a new partition invalidated its plan.
 
-        Without an id nothing is locked, so an error means nothing: somebody drops a partition, perhaps.
+        Without an id nothing is locked, so an error is harmless: for example, a partition is being dropped.
         """
         assert self._claim is not None, "not prepared"
         try:
@@ -59,7 +59,7 @@ class FastClaim:
             await self._session.ping()
 
     def send(self, uuid: UUID) -> None:
-        """Claim that action, now."""
+        """Send the claim of that action."""
         assert self._claim is not None, "not prepared"
         self._sent = uuid, self._session.send(self._claim, (self._name, uuid.bytes)), time.perf_counter()
 
@@ -80,7 +80,7 @@ class FastClaim:
 
 
 def named(payload: bytes) -> UUID | None:
-    """The action that a notification names, if it does."""
+    """The action that a notification names, if any."""
     try:
         return UUID(payload.decode())
     except ValueError:

@@ -1,9 +1,9 @@
-"""Claims after one that failed: ids first, then what they are, in parts that grow while they are quick.
+"""Claims after a failed one: ids first, then descriptions, in parts that grow while reading is quick.
 
-A claim with all descriptions is one statement, so one row can fail all of it: an answer that takes longer
-than a statement may, an array beyond the server's limit, a damaged page. A session whose claim failed is
-severed, for it may hold locks that nobody knows of, and the next one would meet the same rows. So for a while
-claims take fewer actions and read them in parts; a row that cannot be read even alone ends alone.
+A claim with all descriptions is one statement, so a single row can make it fail: an answer that takes
+longer than the statement timeout, an array beyond the server's limit, a damaged page. A session whose claim
+failed is closed, because it may hold unknown locks, and the next one would meet the same rows. So for a
+while claims take fewer actions and read them in parts; the others start even if a single row cannot be read.
 """
 
 import time
@@ -39,7 +39,7 @@ async def claim_in_parts(
     size: ClaimSize,
     flow: Flow | None = None,
 ) -> tuple[list[ClaimedAction], Look]:
-    """Like `claim_described`; what could not be read in time is given back."""
+    """Like `claim_described`; actions that could not be read in time are released."""
     batch, look = await claim(session, name, wanted, held, flow)
     until = time.monotonic() + WITHIN
     actions: list[ClaimedAction] = []
@@ -63,7 +63,7 @@ async def claim_in_parts(
 
 
 async def _read(session: Session, name: str, part: ClaimedBatch, attempts: int) -> list[ClaimedAction] | None:
-    """The actions of one part; None where it has to be smaller."""
+    """The actions of one part; None if the part has to be smaller."""
     try:
         [row] = await session.rows(DESCRIBE, {"uuids": part.uuids, "runs": part.runs})
     except psycopg.Error as error:

@@ -1,7 +1,7 @@
-"""Handlers that answer for a whole claim at once: one statement claims, one writes, one unlocks.
+"""Handlers that process a whole claim at once: one statement claims, one writes, one unlocks.
 
-What cannot go that way (an outcome for each, a retry, a row that fails the statement, at most once) becomes
-records in the table and is written like everything else.
+What this path cannot handle (different outcomes, a retry, a row that fails the statement, at most once)
+becomes records in the in-flight table and is written like everything else.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ log = get_logger(__name__)
 
 
 class BatchPipeline(Pipeline):
-    """The same path, taken by many at once."""
+    """The pipeline for batches."""
 
     async def claim(self, wanted: int) -> Look:
-        """Claim, dispatch and write up to `wanted` actions; they are not described, only identified."""
+        """Claim, dispatch and write up to `wanted` actions; only their ids are read."""
         if not self._served.flows:
             return await self._claim_of(wanted, None)
         left, looks = wanted, []
@@ -46,7 +46,7 @@ class BatchPipeline(Pipeline):
         return look
 
     async def claim_named(self) -> Look:
-        """The same for the one action that a notification named."""
+        """The same for a single action that a notification named."""
         action, look = await self._named()
         if action is not None:
             self.table.add([action])
@@ -92,7 +92,7 @@ class BatchPipeline(Pipeline):
         return True
 
     def run(self, actions: Sequence[ClaimedAction]) -> None:
-        """Hand them to the handler, all at once."""
+        """Pass all of them to the handler at once."""
         if not actions:
             return
         uuids = Uuids.of([action.uuid for action in actions])

@@ -1,7 +1,7 @@
 """Group commit: stores handler data for many outcomes before the outcomes are recorded.
 
-Whatever arrives while one group is being stored is the next group. A group that cannot be stored, or that
-takes too long, is recorded without its data: what was done stays done.
+Actions that arrive while one group is being stored form the next group. The outcomes of a group that cannot
+be stored, or takes too long, are recorded without its data.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ LINGER = 0.001  # seconds; one that is alone never waits, and slots do not wait 
 
 
 class GroupCommit:
-    """Drafted actions in, actions whose data is stored out."""
+    """Takes drafted actions; returns them when their data is stored."""
 
     def __init__(
         self,
@@ -32,13 +32,13 @@ class GroupCommit:
         self._task: asyncio.Task[None] | None = None
 
     def add(self, action: ClaimedAction) -> None:
-        """Store it with the next group."""
+        """Store the action's data with the next group."""
         self._waiting.append(action)
         if self._task is None:
             self._task = asyncio.create_task(self._store_all())
 
     async def cancel(self) -> list[ClaimedAction]:
-        """Store nothing more; returns what was not stored, whose outcomes are recorded all the same."""
+        """Stop storing; returns the actions that were not stored, whose outcomes are recorded anyway."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task], timeout=CANCEL_WITHIN)

@@ -1,4 +1,4 @@
-"""Running a handler: within its time limit, traced, and always with an outcome, whatever it raises."""
+"""Calls a handler with a time limit and tracing; turns every exception into an outcome."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
@@ -13,7 +13,7 @@ log = get_logger(__name__)
 
 
 class HandlerCall:
-    """The handler of one action name, as a worker calls it."""
+    """The handler of one action name, wrapped for a worker."""
 
     def __init__(self, handler: Handler, timeout: float) -> None:
         drafting = handler if isinstance(handler, DraftingHandler) else None
@@ -26,7 +26,7 @@ class HandlerCall:
         self._deadlines = Deadlines(self._seconds)
 
     async def run(self, work: Work) -> Outcome | Draft:
-        """One dispatch."""
+        """Dispatch one action."""
         with _traced(work) as step:
             try:
                 with self._deadlines.limit():
@@ -42,7 +42,7 @@ class HandlerCall:
 
 
 def traced_claim(actions: Sequence[ClaimedAction], seconds: float) -> None:
-    """A span for the claim of each, where spans are collected."""
+    """Record a claim span for each action, if tracing is on."""
     if not tracing.enabled():
         return
     for work in [action.work for action in actions if action.work is not None]:
@@ -56,7 +56,7 @@ def traced_claim(actions: Sequence[ClaimedAction], seconds: float) -> None:
 
 
 async def _nothing(_drafts: Sequence[Draft]) -> None:
-    """A handler without drafts has nothing to store."""
+    """The default for handlers without drafts: nothing to store."""
 
 
 def _traced(work: Work) -> AbstractContextManager[tracing.Step]:

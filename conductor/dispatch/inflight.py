@@ -1,7 +1,7 @@
-"""Every action whose lock this worker holds, in one table, from its claim until its lock is given back.
+"""The in-flight table: every action whose lock this worker holds, from claim to unlock.
 
-The number of locks held is the length of this table, by structure. The two lists beside it are an index of
-the same records by what is to be done with them: a turn of the worker need not walk the whole table.
+The number of locks held is always the length of this table. The two lists beside it index
+the records by what is to be done next, so that a turn of the worker need not walk the whole table.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +11,7 @@ from conductor.action import ClaimedAction, Decision, State
 
 
 class InFlight:
-    """Records by uuid, and those of them that wait to be written."""
+    """Records by uuid, and lists of those that wait to be written."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -31,38 +31,38 @@ class InFlight:
 
     @property
     def uuids(self) -> list[UUID]:
-        """The actions whose locks are ours."""
+        """The uuids of all actions whose locks this worker holds."""
         return list(self._actions)
 
     @property
     def decided(self) -> int:
-        """How many wait to be written for the first time."""
+        """How many decided actions wait for their first write."""
         return len(self._decided)
 
     @property
     def blocked(self) -> int:
-        """How many could not be written because somebody else holds their rows."""
+        """How many could not be written because other transactions lock their rows."""
         return len(self._blocked)
 
     @property
     def undecided(self) -> int:
-        """How many have no outcome yet, or none that may be recorded yet."""
+        """How many have no outcome that may be recorded yet."""
         return len(self._actions) - len(self._decided) - len(self._blocked)
 
     def add(self, actions: Iterable[ClaimedAction]) -> None:
-        """They were claimed; what came decided waits to be written."""
+        """Add claimed actions; those already decided wait to be written."""
         for action in actions:
             self._actions[action.uuid] = action
             if action.state is State.DECIDED:
                 self._wait(action)
 
     def decide(self, action: ClaimedAction, decision: Decision) -> None:
-        """Its event is known."""
+        """Set the event to write for an action."""
         action.decision, action.state = decision, State.DECIDED
         self._wait(action)
 
     def take(self, *, decided: bool, blocked: bool) -> list[ClaimedAction]:
-        """Those that are to be written now; what is not written comes back with `block`."""
+        """Take the actions to write now; those that cannot be written are returned with `block`."""
         taken: list[ClaimedAction] = []
         if decided:
             taken, self._decided = self._decided, []
@@ -71,17 +71,17 @@ class InFlight:
         return taken
 
     def block(self, actions: Iterable[ClaimedAction]) -> None:
-        """They could not be written: their locks stay."""
+        """Mark actions that could not be written; their locks are kept."""
         self._blocked += actions
 
     def remove(self, actions: Iterable[ClaimedAction]) -> None:
-        """Their locks were given back."""
+        """Remove actions whose locks were released."""
         for action in actions:
             action.state = State.RELEASED
             del self._actions[action.uuid]
 
     def clear(self) -> int:
-        """The session is gone, and every lock with it; how many there were."""
+        """Remove everything after the session was lost; returns how many there were."""
         dropped = len(self._actions)
         for action in self._actions.values():
             action.state = State.RELEASED

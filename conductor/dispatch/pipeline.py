@@ -1,11 +1,10 @@
-"""One action, from its lock to the one event that is written for it, on one session.
+"""The path of an action on one session, from taking its lock to writing its event.
 
     claim -> run -> store -> decide -> write -> unlock
 
-Claims and writes are statements of the worker's turn, many actions in each; in between, every action runs in
-a task of its own, with no transaction open. An outcome is written and committed, and only then is its lock
-given back. Whatever is in the table when the session ends is forgotten: its locks are gone, and others claim
-it.
+Claims and writes are statements of the worker's turn, many actions in each; in between, every action runs
+in its own task, with no transaction open. An outcome is written and committed before its lock is released.
+When the session ends, everything in the table is dropped: its locks are gone, and other workers claim it.
 """
 
 import asyncio
@@ -66,7 +65,7 @@ class Pipeline:
 
     @property
     def may_start(self) -> bool:
-        """The server takes writes, as far as is known: what is started can be recorded."""
+        """Whether outcomes can be recorded: the server accepts writes, as far as is known."""
         return not self.writer.refused or (len(self.table) == 0 and self.writer.refused_for() <= 0)
 
     # -- claim ---------------------------------------------------------------------------------------------
@@ -106,7 +105,7 @@ class Pipeline:
     async def claim_named(self) -> Look:
         """The same for the one action that a notification named.
 
-        The task that waits for the claim is the dispatch: no turn of the event loop lies between the two.
+        The task that awaits the claim also runs the dispatch, without a turn of the event loop in between.
         """
         if self._served.at_most_once:
             action, look = await self._named()
@@ -133,7 +132,7 @@ class Pipeline:
         return action, look
 
     async def fail_orphans(self, wanted: int) -> int:
-        """What a dead conductor was dispatching at most once is never sent again: a person decides."""
+        """Fail the at-most-once actions that a dead conductor was dispatching: they are never sent again."""
         held = Uuids.of(self.table.uuids)
         found = await claim_orphans(self._session, self._served.name, wanted, held)
         self.table.add(found)
@@ -156,7 +155,7 @@ class Pipeline:
             await asyncio.sleep(0)  # the handlers come first, then what is left of the turn
 
     def run(self, actions: Sequence[ClaimedAction]) -> None:
-        """Hand them to the handler; the table knows them already."""
+        """Start the dispatches of actions that are in the table already."""
         for action in actions:
             action.state, action.decision = State.RUNNING, None
             action.task = asyncio.create_task(self._dispatch(action))
@@ -217,7 +216,7 @@ class Pipeline:
     # -- write, unlock -------------------------------------------------------------------------------------
 
     async def settle(self) -> None:
-        """Write what was decided, once enough was, or it has waited long enough; then give the locks back."""
+        """Write decided actions once there are enough or they waited long enough; then release the locks."""
         if self.writer.refused_for() > 0:
             return
         fresh = self.table.decided > 0 and self._linger() <= 0
@@ -226,7 +225,7 @@ class Pipeline:
             await self._write(self.table.take(decided=fresh, blocked=blocked))
 
     async def _write(self, actions: Sequence[ClaimedAction]) -> None:
-        """At most once, RUNNING is such a write too: committed, and in force, before anything is sent."""
+        """Write events; for at-most-once actions also RUNNING, which is committed before anything is sent."""
         if self._stopping:
             await self._unlock([action for action in actions if action.decision is RUNNING], unfinished=True)
             actions = [action for action in actions if action.decision is not RUNNING]
@@ -244,7 +243,7 @@ class Pipeline:
             await self._unlock(stale)
 
     def settle_in(self) -> float | None:
-        """Seconds until something is to be written; None while there is nothing."""
+        """Seconds until the next write is due; None if there is nothing to write."""
         waits: list[float] = []
         if self.table.decided:
             waits.append(self._linger())
@@ -266,11 +265,11 @@ class Pipeline:
     # -- the end -------------------------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """Start nothing more."""
+        """Start no more dispatches."""
         self._stopping = True
 
     async def release(self) -> None:
-        """The grace is over: what has no outcome is left to others, and spends no attempt."""
+        """Release actions without an outcome when the grace period is over; they use no attempt."""
         left = await self._cancel()
         if self._served.at_most_once:
             for action in left:
@@ -283,7 +282,7 @@ class Pipeline:
         self.writer.try_now()
 
     async def abandon(self) -> None:
-        """The session is gone: stop every dispatch and drop every outcome."""
+        """Cancel every dispatch and drop every outcome, after the session was lost."""
         dropped = len(self.table)
         await self._cancel()
         self.table.clear()
@@ -293,7 +292,7 @@ class Pipeline:
             log.warning("dispatches were abandoned with their session", action=served.name, count=dropped)
 
     async def _cancel(self) -> list[ClaimedAction]:
-        """Stop all dispatches; returns those without an outcome. What they may still report is dropped."""
+        """Cancel all dispatches; returns those without an outcome. Later reports are dropped."""
         running = [action for action in self.table if action.state is State.RUNNING]
         tasks = [action.task for action in running if action.task is not None]
         for task in tasks:

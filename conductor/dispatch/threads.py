@@ -1,8 +1,8 @@
-"""Threads for blocking calls, a fixed number per action name: a backend that hangs fills only its own.
+"""Threads for blocking calls, a fixed number per action name: a hanging backend blocks only its own.
 
-`asyncio.to_thread`, name resolution and all else that uses the event loop's default executor come here. The
-action name whose task makes the call is in a context variable; what belongs to none (the configuration file)
-has threads of its own too.
+`asyncio.to_thread`, name resolution and everything else on the event loop's default executor runs here. The
+action name of the calling task is in a context variable; calls without one (the configuration file)
+have their own threads too.
 """
 
 import threading
@@ -21,14 +21,14 @@ _serving: ContextVar[tuple[str, int]] = ContextVar("serving", default=("", LEAST
 
 
 def serving(name: str, concurrency: int) -> Context:
-    """A context for tasks whose blocking calls, and those of the tasks they start, belong to this name."""
+    """A context for tasks whose blocking calls, also in tasks that they start, belong to this name."""
     context = copy_context()
     context.run(_serving.set, (name, max(LEAST, min(MOST, concurrency + 1))))
     return context
 
 
 class ThreadsPerName(ThreadPoolExecutor):
-    """The default executor of a conductor's event loop: one executor per action name behind it."""
+    """The default executor of a conductor's event loop, with one executor per action name behind it."""
 
     def __init__(self) -> None:
         super().__init__(max_workers=1)  # never used by itself

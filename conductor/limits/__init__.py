@@ -1,9 +1,9 @@
-"""What all workers of one action name in a process share, and what limits them.
+"""Limits: what all workers of one action name in a process share.
 
 served_name.py   the action name as configured: handler, rate, breaker, metrics
-tokens.py        the rate: a token for each dispatch, of this process or of all
-bucket.py        the buckets: of this process, and of all processes in one row of the database
-claim_size.py    fewer actions in a claim after one that failed
-flows.py         what takes turns by lane and has limits for the fleet, decided in the database
-breaker.py       errors that match a pattern slow the rate, successes bring it back
+tokens.py        the rate: one token per dispatch, from this process's bucket or the fleet's
+bucket.py        the token buckets: of this process, and of the fleet (one row in the database)
+claim_size.py    smaller claims after a failed one
+flows.py         lanes that take turns, and limits for the fleet, which the database enforces
+breaker.py       slows the rate after matching errors, restores it after successes
 """

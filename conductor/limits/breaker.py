@@ -1,6 +1,6 @@
-"""The breaker: errors that match a pattern slow an action's rate, successes bring it back.
+"""The breaker: matching errors slow the rate of an action name, successes restore it.
 
-Its factor lives in this process alone and is never written down: a restart begins at the configured rate.
+Its factor is held in memory only: a restart begins at the configured rate.
 """
 
 import re
@@ -26,12 +26,12 @@ def by_error(pattern: str | re.Pattern[str]) -> Matcher:
 
 
 def all_of(matchers: Sequence[Matcher]) -> Matcher:
-    """Match where every part of one pattern does."""
+    """Match if every part of one pattern matches."""
     return lambda outcome: all(matcher(outcome) for matcher in matchers)
 
 
 class Breaker:
-    """A factor between the floor and 1, moved by the outcomes of dispatches."""
+    """A factor between the floor and 1 that outcomes of dispatches lower and raise."""
 
     def __init__(
         self, patterns: Sequence[Matcher], *, slow_by: float, floor: float, recover_by: float
@@ -44,18 +44,18 @@ class Breaker:
 
     @classmethod
     def configured(cls, config: BreakerConfig) -> Self:
-        """The breaker that a configuration describes."""
+        """A breaker with this configuration."""
         patterns = [all_of(_matchers(pattern)) for pattern in config.patterns]
         return cls(patterns, slow_by=config.slow_by, floor=config.floor, recover_by=config.recover_by)
 
     def observe(self, outcome: Outcome) -> bool:
-        """Take one outcome into account; True where the factor changed."""
+        """Apply one outcome; True if the factor changed."""
         before = self.factor
         self.factor = min(1.0, max(self._floor, self.factor * self.step(outcome)))
         return self.factor != before
 
     def step(self, outcome: Outcome) -> float:
-        """What an outcome multiplies the factor by."""
+        """The number that an outcome multiplies the factor by."""
         if isinstance(outcome, Success | HandedOver):
             return self._recover_by
         slows = isinstance(outcome, Retry | Failed) and self._matches(outcome)

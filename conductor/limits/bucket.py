@@ -28,7 +28,7 @@ class Bucket:
 
     @property
     def factor(self) -> float:
-        """How much of the configured rate is in force."""
+        """The share of the configured rate that applies now."""
         return self._factor
 
     def slow_to(self, factor: float) -> None:
@@ -37,12 +37,12 @@ class Bucket:
         self._factor = factor
 
     def tokens(self) -> float:
-        """What is there now."""
+        """The number of tokens available now."""
         self._refill()
         return self._tokens
 
     def take(self, most: int) -> int:
-        """Take as many whole tokens as there are, at most `most`."""
+        """Take all whole tokens that are available, at most `most`."""
         self._refill()
         taken = max(0, min(most, math.floor(self._tokens)))
         self._tokens -= taken
@@ -53,7 +53,7 @@ class Bucket:
         self._tokens = min(self._burst, self._tokens + count)
 
     def wait(self) -> float:
-        """Seconds until the next whole token; 0 where there is one."""
+        """Seconds until the next whole token; 0 if one is available."""
         self._refill()
         missing = 1.0 - self._tokens
         return max(0.0, missing / (self._rate * self._factor))
@@ -66,7 +66,7 @@ class Bucket:
 
 
 class FleetBucket:
-    """The row that all instances share: taken from once per claim; what a claim did not need returns."""
+    """The row that all instances share. A claim takes from it once and returns unused tokens."""
 
     def __init__(self, name: str, rate: float, burst: int) -> None:
         self._name = name
@@ -74,7 +74,7 @@ class FleetBucket:
         self._burst = burst
 
     async def take(self, session: Session, wanted: int) -> tuple[int, float]:
-        """How many were there, up to `wanted`; with none, the seconds until there is one."""
+        """Take up to `wanted` tokens; if there are none, returns the seconds until there is one."""
         values = {"name": self._name, "rate": self._rate, "burst": self._burst, "wanted": wanted}
         [[taken, wait]] = await session.rows(TAKE, values)
         return taken, wait

@@ -1,4 +1,4 @@
-"""How many actions a claim may take after one that failed: half as many, for a while."""
+"""Halves the size of claims for a while after one has failed."""
 
 import time
 from collections.abc import Callable
@@ -16,18 +16,18 @@ class ClaimSize:
 
     @property
     def in_parts(self) -> bool:
-        """A claim has failed lately."""
+        """Whether a claim has failed recently."""
         return self._clock() < self._until
 
     def wanted(self, room: int) -> int:
-        """At most as many as there is room for."""
+        """The size of the next claim, at most the free slots."""
         return min(room, self._most) if self.in_parts else room
 
     def failed(self, wanted: int) -> None:
-        """Ask for half."""
+        """Halve the size after a failed claim."""
         self._most = max(1, wanted // 2)
         self._until = self._clock() + CAREFUL_FOR
 
     def still_slow(self) -> None:
-        """The parts are large: in one piece they would fail again."""
+        """Stay in parts: a whole claim would fail again."""
         self._until = self._clock() + CAREFUL_FOR

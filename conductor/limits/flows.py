@@ -1,7 +1,7 @@
-"""The flows of an action name: what of it takes turns by lane and has limits (ADR 0131).
+"""The flows of an action name: its queues with lanes and limits (ADR 0131).
 
-The database decides what may start. Here is only which flows are claimed in which order, and what the breaker
-of a lane has to report with the next claim.
+The database decides what may start. This module decides only the order in which flows are claimed, and
+reports the breaker steps of lanes with the next claim.
 """
 
 from collections.abc import Sequence
@@ -12,18 +12,18 @@ from switchyard.handlers import Outcome
 
 
 class Flow:
-    """What has lanes and limits, and the steps of its lanes' breakers since the last claim."""
+    """A queue with lanes and limits, and the breaker steps of its lanes since the last claim."""
 
     def __init__(self, key: str) -> None:
         self.key = key
         self._steps: dict[str, float] = {}
 
     def slow(self, lane: str, step: float) -> None:
-        """Remember a step until the next claim."""
+        """Remember a breaker step until the next claim."""
         self._steps[lane] = self._steps.get(lane, 1.0) * step
 
     def values(self) -> dict[str, Any]:
-        """The arguments of `lane_claim` that say so; a claim that gives up must remember the steps again."""
+        """The remembered steps as arguments of `lane_claim`; remember them again if the claim gives up."""
         steps, self._steps = self._steps, {}
         return {"flow": self.key, "slowed": list(steps), "factors": list(steps.values())}
 
@@ -39,12 +39,12 @@ class Flows:
         return bool(self._flows)
 
     def in_turn(self) -> list[Flow]:
-        """All of them, each time with another one first."""
+        """All flows, starting with a different one each time."""
         self._flows.append(self._flows.pop(0))
         return list(self._flows)
 
     def observe(self, lane: str, outcome: Outcome) -> None:
-        """Remember what an outcome does to its lane."""
+        """Remember the breaker step that an outcome means for its lane."""
         step = self._breaker.step(outcome) if self._breaker is not None else 1.0
         if step != 1.0:
             for flow in self._flows:

@@ -44,24 +44,24 @@ class ServedName:
         self.metrics.breaker.set(1.0)
 
     def slots(self, configured: int) -> int:
-        """How many may be in flight: without a rate, the breaker can only reduce the slots."""
+        """How many actions may be in flight; without a rate, the breaker reduces the slots instead."""
         if self.breaker is None or self.tokens is not None:
             return configured
         return max(1, int(configured * self.breaker.factor))
 
     async def take(self, session: Session, wanted: int) -> tuple[int, float]:
-        """Tokens for up to `wanted` dispatches; with none, the seconds until there may be one."""
+        """Take tokens for up to `wanted` dispatches; if there are none, returns the seconds to wait."""
         if self.tokens is None or wanted == 0:
             return wanted, 0.0
         return await self.tokens.take(session, wanted)
 
     async def put_back(self, session: Session, tokens: int) -> None:
-        """Return what a claim found no work for."""
+        """Return the tokens that a claim found no work for."""
         if self.tokens is not None and tokens:
             await self.tokens.put_back(session, tokens)
 
     def observe(self, outcome: Outcome, lane: str | None = None) -> None:
-        """Let the breaker see the outcome of a dispatch."""
+        """Pass the outcome of a dispatch to the breaker."""
         if lane is not None:
             self.flows.observe(lane, outcome)
         if self.breaker is None or not self.breaker.observe(outcome):
@@ -72,17 +72,17 @@ class ServedName:
         log.warning("the breaker changed the rate", action=self.name, factor=round(self.breaker.factor, 4))
 
     def was_busy(self, seconds: float) -> None:
-        """A handler took this long."""
+        """Add the time that a handler took."""
         self.metrics.seconds.observe(seconds)
         self._busy += seconds
 
     def take_busy(self) -> float:
-        """The seconds that handlers took since the last call: of all workers of this name in the process."""
+        """The seconds that handlers of this name took in this process since the last call."""
         busy, self._busy = self._busy, 0.0
         return busy
 
     def state(self) -> dict[str, float]:
-        """What `switchyard workers` shows of it."""
+        """The state that `switchyard workers` shows."""
         shown: dict[str, float] = {}
         if self.tokens is not None:
             shown["tokens"] = round(self.tokens.left(), 3)

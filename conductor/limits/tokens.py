@@ -1,4 +1,4 @@
-"""The rate of one action name: tokens of this instance, and of the fleet where the rate is the fleet's."""
+"""The rate of one action name: tokens of this instance and, for `scope: fleet`, of the fleet."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from switchyard.config.rate import Rate
 
 
 class Tokens:
-    """One for each dispatch."""
+    """The tokens of one action name; a dispatch takes one."""
 
     def __init__(
         self, name: str, rate: Rate, metrics: NameMetrics, clock: Callable[[], float] = time.monotonic
@@ -23,7 +23,7 @@ class Tokens:
         return self._own.tokens()
 
     async def take(self, session: Session, wanted: int) -> tuple[int, float]:
-        """Up to `wanted`; with none, the seconds until there may be one."""
+        """Take up to `wanted` tokens; if there are none, returns the seconds to wait."""
         taken = self._own.take(wanted)
         wait = self._own.wait() if taken == 0 else 0.0
         if taken and self._fleet:

@@ -1,14 +1,14 @@
-"""What a conductor does besides its claims, one file per loop, on one session of its own.
+"""Maintenance: what a conductor does besides its claims, one file per loop, on a separate session.
 
-own_session.py    the session that the loops share, one at a time
-lost_workers.py   marks workers that stopped their heartbeat, and pauses names that lose too many
-pulse.py          beats for the workers that rest, and wakes what sleeps and has something to do
+own_session.py    the session that the loops share, one loop at a time
+lost_workers.py   marks workers without heartbeats as lost, and pauses names that lose too many
+pulse.py          sends the heartbeats of resting workers, and wakes workers and loops that have work
 clock.py          corrects retries that were recorded while the server's clock was ahead
-partitions.py     makes partitions ahead and drops old ones
-gauges.py         depth of the queue, lanes, causes, missed ticks and stuck campaigns, for the metrics
-pauses.py         logs and shows the action names that are paused
+partitions.py     creates partitions ahead of time and drops old ones
+gauges.py         metrics from the ledger: queue depth, lanes, causes, missed ticks, stuck campaigns
+pauses.py         reports paused action names in the log and the metrics
 routes.py         announces workflows, lanes and limits of names before their workers register
-unserved_names.py starts names again whose handler could not start; ends what waits too long under a
+unserved_names.py retries names whose handler could not start; ends actions that wait too long under a
                   name that no conductor serves, where that is configured
 settle.py         releases or cancels actions that wait for others
 ticks.py          fires the schedules that are due

@@ -1,4 +1,4 @@
-"""Retries that were recorded while the server's clock was ahead: they recover as soon as the clock does."""
+"""Corrects retries that were recorded while the server's clock was ahead."""
 
 from conductor.maintenance.own_session import OwnSession
 from switchyard.ledger.queries import query
@@ -12,7 +12,7 @@ AT_ONCE = 500
 
 
 class ClockCare:
-    """Looks for retries whose time of recording is in the future."""
+    """Looks for retries whose recording time is in the future."""
 
     name = "clock"
 
@@ -21,7 +21,7 @@ class ClockCare:
         self._every = every
 
     async def run_once(self) -> float | None:
-        """One batch; at once again where it was a full one. While nothing is to be retried, it sleeps."""
+        """Correct one batch; runs again at once after a full batch, and sleeps while there are no retries."""
         async with self._own.session() as session:
             [[count, retries]] = await session.rows(CORRECT_BACKOFF, {"limit": AT_ONCE})
         if count:

@@ -1,4 +1,4 @@
-"""What only the ledger knows, read for the metrics now and then, not at every scrape; a loop per subject."""
+"""Metrics that are read from the ledger at intervals, not at every scrape; one loop per subject."""
 
 from typing import Any, LiteralString
 
@@ -17,7 +17,7 @@ CAMPAIGNS = query("conductor", "campaigns")
 
 
 class Series:
-    """The gauges that one query fills: each row has their labels, then a value for each of them."""
+    """The gauges that one query fills: each row has the labels, then one value per gauge."""
 
     def __init__(self, rows: LiteralString, *gauges: Gauge, may_sleep: bool = False) -> None:
         self.rows = rows
@@ -25,7 +25,7 @@ class Series:
         self._gauges = gauges
 
     def replace(self, rows: list[tuple[Any, ...]]) -> None:
-        """What is gone from the ledger is gone from the metrics."""
+        """Replace all values; what is no longer in the ledger disappears from the metrics."""
         for place, gauge in enumerate(self._gauges, -len(self._gauges)):
             gauge.clear()
             for row in rows:
@@ -33,7 +33,7 @@ class Series:
 
 
 class Gauges:
-    """Replaces its series; while the ledger has nothing for them, it sleeps until the pulse wakes it."""
+    """Updates its series; while the ledger has nothing for them, it sleeps until the pulse wakes it."""
 
     def __init__(self, name: str, every: float, own: OwnSession, *series: Series) -> None:
         self.name = name
@@ -42,7 +42,7 @@ class Gauges:
         self._series = series
 
     async def run_once(self) -> float | None:
-        """Read all of them, then show them together."""
+        """Read all series, then update the metrics together."""
         async with self._own.session() as session:
             found = [(each, await session.rows(each.rows)) for each in self._series]
         for each, rows in found:
@@ -51,7 +51,7 @@ class Gauges:
 
 
 def queue_depth(own: OwnSession, metrics: MaintenanceMetrics) -> Gauges:
-    """Depth and age by name and status; lanes by state, and what is in flight in them."""
+    """Depth and age by name and status; lanes by state, and dispatches in flight in lanes."""
     return Gauges(
         "queue depth",
         10.0,
@@ -63,12 +63,12 @@ def queue_depth(own: OwnSession, metrics: MaintenanceMetrics) -> Gauges:
 
 
 def causes(own: OwnSession, metrics: MaintenanceMetrics) -> Gauges:
-    """How many causes there are, by trend; not often, because it reads every failure in the inbox."""
+    """The number of causes by trend; read rarely, because it scans every failure in the inbox."""
     return Gauges("causes", 60.0, own, Series(CAUSES, metrics.causes))
 
 
 def overdue(own: OwnSession, metrics: MaintenanceMetrics) -> Gauges:
-    """Schedules that missed ticks and campaigns that are stuck, whichever conductor found them."""
+    """Schedules that missed ticks and stuck campaigns, regardless of which conductor found them."""
     return Gauges(
         "overdue", 60.0, own, Series(MISSED, metrics.missed_ticks), Series(CAMPAIGNS, metrics.campaigns)
     )

@@ -1,4 +1,4 @@
-"""Workers that stopped beating: marked lost, their backends ended, their names paused where they are many."""
+"""Marks workers without heartbeats as lost, terminates their backends, pauses names with many of them."""
 
 import time
 from collections.abc import Callable
@@ -21,7 +21,7 @@ FORGET_EVERY = 100  # looks
 
 
 class LostWorkers:
-    """Any conductor does this for all of them."""
+    """The loop; every conductor runs it for all workers."""
 
     name = "lost workers"
 
@@ -41,7 +41,7 @@ class LostWorkers:
         self._looks = 0
 
     async def run_once(self) -> float:
-        """Mark, report, pause, sweep."""
+        """Mark lost workers, report them, pause their names if needed, delete old rows."""
         async with self._own.session() as session:
             lost = await self._silence.mark_lost(session.rows, self._workers.lost_after)
             self._unweighed = self._unweighed or bool(lost)
@@ -52,7 +52,7 @@ class LostWorkers:
         return self._silence.pause
 
     async def _pause(self, session: Session) -> list[Any]:
-        """Only a worker that was marked lost can make them too many."""
+        """Pause names with too many lost workers; only needed after a worker was marked lost."""
         settings = self._workers
         limits = {"ratio": settings.max_lost_ratio, "least": settings.min_lost, "within": settings.keep}
         return await session.rows(PAUSE_WHERE_LOST, limits)

@@ -1,4 +1,4 @@
-"""The process's own session, for all that is not a claim: opened when needed, dropped at any error."""
+"""The session for everything except claims: opened when needed, dropped after any error."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -13,7 +13,7 @@ LISTEN = query("conductor", "listen_for_changes")
 
 
 class OwnSession:
-    """One session that several loops share, one at a time."""
+    """One session that several loops share, one loop at a time."""
 
     def __init__(self, url: str, *, statement_timeout: str = "25s", lock_timeout: str = "2s") -> None:
         self._url = url
@@ -24,7 +24,7 @@ class OwnSession:
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
-        """The session; an error inside drops it, with whatever locks it held."""
+        """The session; an error inside the block drops it and the locks that it held."""
         async with self._turn:
             try:
                 if self._session is None:

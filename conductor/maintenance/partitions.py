@@ -1,7 +1,7 @@
-"""Partitions made ahead and dropped by retention; the ledger lets one instance at a time do it.
+"""Creates partitions ahead of time and drops those past retention; one instance at a time.
 
-What is dropped is gone, so one look at one clock is not enough: a partition is dropped where it was old at
-the previous pass too, and where the server's clock agrees with this machine's.
+Dropping cannot be undone, so one look at one clock is not enough: a partition is dropped only if it was old
+at the previous pass too, and if the server's clock agrees with this machine's.
 """
 
 import time
@@ -27,7 +27,7 @@ MOST_SKEW = 60.0
 
 
 class PartitionCare:
-    """Every instance tries; who finds another at it comes back soon."""
+    """Every instance tries; one that finds another at work tries again soon."""
 
     name = "partitions"
 
@@ -45,7 +45,7 @@ class PartitionCare:
         self._were_old: frozenset[str] = frozenset()
 
     async def run_once(self) -> float:
-        """Make what is missing, drop what is old, and say how long it lasts."""
+        """Create missing partitions, drop old ones, and update the metric of days ahead."""
         try:
             return await self._look_after()
         except psycopg.errors.LockNotAvailable:
@@ -65,7 +65,7 @@ class PartitionCare:
         return min(self._settings.every, 60.0) if left else self._settings.every
 
     async def _old(self, session: Session) -> list[str]:
-        """What was old at the previous pass and is still."""
+        """Partitions that were old at the previous pass and still are."""
         if self._settings.retention is None:
             return []
         [[old, server]] = await session.rows(OLD, {"retention": self._settings.retention})

@@ -1,4 +1,4 @@
-"""The action names that are paused, in the metrics and in the log."""
+"""Reports paused action names in the metrics and the log."""
 
 from conductor.maintenance.own_session import OwnSession
 from conductor.metrics import MaintenanceMetrics
@@ -12,7 +12,7 @@ EVERY = 10.0
 
 
 class Pauses:
-    """Logs every pause that this conductor has not logged yet, and its end."""
+    """Logs every new pause, and its end."""
 
     name = "pauses"
 
@@ -22,7 +22,7 @@ class Pauses:
         self._known: set[str] = set()
 
     async def run_once(self) -> float | None:
-        """While nothing is paused, it sleeps until the pulse finds a pause."""
+        """Report changes; sleeps while nothing is paused, until the pulse finds a pause."""
         async with self._own.session() as session:
             paused = {name: (actor, reason) for name, actor, reason in await session.rows(PAUSED)}
         self._metrics.paused.clear()

@@ -1,4 +1,4 @@
-"""One statement for all that sleeps in this process: heartbeats of workers that rest, and what is to be done.
+"""The pulse: one statement with the heartbeats of all resting workers, which also finds work for what sleeps.
 
 Loops that found nothing sleep until they are woken. A notification wakes them, and so does the pulse, which
 bounds what a lost notification costs.
@@ -14,7 +14,7 @@ PULSE = query("conductor", "pulse")
 
 
 class Pulse:
-    """The loop that sends it."""
+    """The loop that sends the pulse."""
 
     name = "pulse"
 
@@ -24,7 +24,7 @@ class Pulse:
         self._wake = wake
 
     async def run_once(self) -> float:
-        """Beat, rouse the workers that have work, wake the loops that have something to do."""
+        """Send the heartbeats, then wake the workers and loops that have work."""
         workers = dict(self._resting.workers)
         values = {
             "workers": list(workers),

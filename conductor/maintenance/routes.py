@@ -26,7 +26,7 @@ Served = tuple[Config, Collection[str]]
 
 
 class Routes:
-    """Announces at the start and after a reload only: while two configurations run, the newer one decides."""
+    """Announces only at the start and after a reload; while two configurations run, the newer one applies."""
 
     name = "routes"
 
@@ -37,7 +37,7 @@ class Routes:
         self._tries = 0
 
     async def run_once(self) -> float:
-        """Announce what is served; withdraw what is configured nowhere, once all conductors agree on that."""
+        """Announce served workflows; withdraw unconfigured ones once all conductors agree on that."""
         config, names = served = self._served()
         known = {"workflows": sorted(config.workflows), "config_hash": config.fingerprint()}
         async with self._own.session() as session:
@@ -56,7 +56,7 @@ def _rule(workflow: Workflow) -> str | None:
 
 
 class Announcement:
-    """Announces a name before its first worker registers: who sees a worker may rely on its limits."""
+    """Announces a name before its first worker registers, so that registered workers always have limits."""
 
     def __init__(self, own: OwnSession, config: Config) -> None:
         self._own = own
@@ -65,7 +65,7 @@ class Announcement:
         self._open = {name for name in config.actions if name in workflows or flows_of(config, name)}
 
     async def of(self, name: str) -> None:
-        """Once; a worker whose call failed tries again with its next session."""
+        """Announce once; a worker whose call failed tries again with its next session."""
         if name not in self._open:
             return
         async with self._own.session() as session:
@@ -75,7 +75,7 @@ class Announcement:
 
 
 async def _announce(session: Session, config: Config, names: Collection[str]) -> None:
-    """The workflows, lanes and limits of these names, as this configuration has them."""
+    """Announce the workflows, lanes and limits that this configuration has for these names."""
     workflows = [(key, workflow) for key, workflow in config.workflows.items() if workflow.action in names]
     if workflows:
         values = {

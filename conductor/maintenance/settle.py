@@ -1,10 +1,10 @@
-"""Settles what waits for other actions: marks, releases, cancels (migrations/current/waiting.sql, sets.sql,
+"""Releases or cancels actions that wait for other actions (migrations/current/waiting.sql, sets.sql,
 reuse.sql).
 
-Every conductor does it, and any number may: nothing is remembered here, so a kill costs only time.
-While nothing waits, it sleeps until a new waiter notifies the session that all maintenance shares. While
-something does, it listens on a session of its own: the end of a marked action rings, and whoever is armed
-hears it.
+Every conductor does this, concurrently. No state is held here, so a kill costs only time.
+While nothing waits, it sleeps until a new waiter notifies the session that all maintenance loops share. While
+something waits, it listens on a separate session: the end of a marked action sends a notification to
+every session that listens.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ UNARMED = 0.05  # a writer is about to commit, and will not ring
 
 
 class Settle:
-    """One pass: look until there is nothing to do, then wait for the bell."""
+    """The loop: settle until there is nothing to do, then wait for a notification."""
 
     name = "joins"
 
@@ -53,7 +53,7 @@ class Settle:
         self._busy = 0
 
     async def run_once(self) -> float | None:
-        """Look, and where something waits, listen until it may be settled."""
+        """Settle; if actions still wait, listen until one may be settled."""
         async with self._shared.session() as session:
             [[waits]] = await session.rows(ANY)
         if not waits:
@@ -66,7 +66,7 @@ class Settle:
         return 0.0
 
     async def close(self) -> None:
-        """Give the session back."""
+        """Close the session."""
         self._listens = None
         await self._bell.close()
 
@@ -93,7 +93,7 @@ class Settle:
             self._metrics.reuse.labels(outcome).inc(number)
 
     async def _settled(self, session: Session) -> int:
-        """Settle until nothing changes; how many could not be decided because others hold their rows."""
+        """Settle until nothing changes; returns how many were skipped because their rows are locked."""
         while True:
             total = left = 0
             for look, which in LOOKS:

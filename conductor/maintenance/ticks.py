@@ -1,10 +1,10 @@
 """Fires the ticks of schedules that are due by the server's clock.
 
-Every conductor tries; the SQL function `tick` compares what it computed from with the row under its lock, so
-a tick fires once, and a conductor that dies in between leaves it to the next one.
+Every conductor tries; the SQL function `tick` checks under the row's lock that the schedule is unchanged, so
+a tick fires once; if a conductor dies before it commits, another one fires the tick.
 
-A schedule that cannot fire, or whose row somebody holds, is set aside for a while: the others fire meanwhile.
-They fire on a session of their own: a submission may be slow (by a trigger that somebody added, say), and
+A schedule that cannot fire, or whose row is locked, is skipped for a while so that the others fire.
+Ticks fire on a separate session: a submission may be slow (for example because of a user's trigger), and
 heartbeats go over the shared one.
 """
 
@@ -41,7 +41,7 @@ Schedule = tuple[str, int]  # with its revision: a changed one is tried at once
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """A schedule that is not tried before `until`."""
+    """A schedule that is skipped until `until`."""
 
     until: float
     failures: int = 0
@@ -49,7 +49,7 @@ class Aside:
 
 
 class Ticks:
-    """One pass: what is due, what is queued, and how long until the next tick."""
+    """The loop: fires due ticks, releases queued ones, and computes the pause until the next tick."""
 
     name = "schedules"
 
@@ -68,7 +68,7 @@ class Ticks:
         self._aside: dict[Schedule, Aside] = {}
 
     async def run_once(self) -> float | None:
-        """Fire what is due; returns the pause until the next tick, none without a schedule."""
+        """Fire due ticks; returns the pause until the next tick, None without schedules."""
         due = await self._step()
         if due is not None and due <= 0:
             due = await self._step()
@@ -78,11 +78,11 @@ class Ticks:
         return max(due, SHORTEST_PAUSE)
 
     async def close(self) -> None:
-        """Give the session back."""
+        """Close the session."""
         await self._own.close()
 
     async def _step(self) -> float | None:
-        """Fire and release, where there is something; the seconds until the next tick before that, if any."""
+        """Fire and release ticks; returns the seconds until the next tick as read before, if there is one."""
         left_out = self._left_out()
         async with self._shared.session() as session:
             [[pause, late, waiting]] = await session.rows(PENDING, left_out)
@@ -100,14 +100,14 @@ class Ticks:
         return min([LONGEST_PAUSE, *again] if pause is None else [LONGEST_PAUSE, *again, float(pause)])
 
     def _left_out(self) -> dict[str, list[Any]]:
-        """Those that are set aside, as the queries take them."""
+        """The skipped schedules, as parameters of the queries."""
         now = self._clock()
         self._aside = {key: each for key, each in self._aside.items() if each.until > now - FORGET}
         left_out = [key for key, each in self._aside.items() if each.until > now]
         return {"names": [name for name, _ in left_out], "revisions": [number for _, number in left_out]}
 
     async def _alone(self, schedule: Schedule, step: Callable[..., Awaitable[bool]], *values: Any) -> None:
-        """Whatever is wrong with one schedule, or refused of it, does not keep the others from firing."""
+        """Run one schedule's step; an error skips this schedule and lets the others fire."""
         async with self._own.session() as session:
             try:
                 done = await step(session, *values)
@@ -143,7 +143,7 @@ class Ticks:
         next_at: datetime,
         now: datetime,
     ) -> bool:
-        """Whether it was this conductor; else another was first, or somebody holds its row."""
+        """Fire one tick; False if another conductor was first or the row is locked."""
         times = Times(cron, every, zone, start, end)
         due = await asyncio.to_thread(due_ticks, times, catch_up, window, next_at.astimezone(UTC), now)
         values = {

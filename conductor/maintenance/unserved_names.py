@@ -1,7 +1,7 @@
-"""Action names that no conductor serves, and names of ours whose handler could not start.
+"""Action names that no conductor serves, and configured names whose handler could not start.
 
-What waits under a name that no conductor serves waits, unless `unknown_after` is set: a conductor with an
-older file, or another application's, must not end what it does not know. The inbox,
+Actions of a name that no conductor serves wait, unless `unknown_after` is set: a conductor with an
+older file, or another application's, must not end actions that it does not know. The inbox,
 `switchyard doctor` and the view `switchyard.unserved` show these names.
 """
 
@@ -21,7 +21,7 @@ AT_ONCE = 500
 
 
 class UnknownNames:
-    """Ends INVALID what has waited longer than `unknown_after` under a name without a conductor."""
+    """Ends actions as INVALID that waited longer than `unknown_after` under a name without a conductor."""
 
     name = "unknown names"
 
@@ -30,7 +30,7 @@ class UnknownNames:
         self._config = config  # asked at every call: it may have been reloaded
 
     async def run_once(self) -> float:
-        """One batch for each name; at once again where there was a full one."""
+        """End one batch per name; runs again at once after a full batch."""
         config = self._config()
         after = config.conductor.unknown_after
         if after is None:
@@ -44,7 +44,7 @@ class UnknownNames:
 
 
 class Unserved:
-    """Starts names again whose handler could not start; the other names are served meanwhile."""
+    """Retries names whose handler could not start; the other names are served meanwhile."""
 
     name = "unserved names"
 
@@ -52,6 +52,6 @@ class Unserved:
         self._start = start
 
     async def run_once(self) -> float:
-        """Start those that can be started by now."""
+        """Start the names whose handler starts now."""
         await self._start()
         return RESTART_EVERY

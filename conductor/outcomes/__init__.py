@@ -2,5 +2,5 @@
 
 decide.py  the rules: which event an outcome becomes, by retry policy and delivery mode
 retry.py   the backoff formula
-write.py   many events in one statement; a row that cannot be written costs itself alone
+write.py   writes many events in one statement; a row that cannot be written does not affect others
 """

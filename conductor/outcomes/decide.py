@@ -1,4 +1,4 @@
-"""From a handler's outcome to the one event that will be written for it."""
+"""Decides which event is written for a handler's outcome."""
 
 import random
 
@@ -16,7 +16,7 @@ _CHANCE = random.Random()  # noqa: S311 - spreads retries over time, guards noth
 def decide(
     outcome: Outcome, attempt: int, policy: Policy, *, at_most_once: bool = False, refused: int = 0
 ) -> Decision:
-    """Every outcome becomes exactly one event, whatever is in it. `refused` earlier ones do not count."""
+    """The event for an outcome, always exactly one. `refused` earlier attempts do not count."""
     try:
         return _decide(outcome, attempt, policy, at_most_once, refused)
     except Exception as error:  # noqa: BLE001 - a handler's detail may be anything at all
@@ -24,7 +24,7 @@ def decide(
 
 
 def unwritable(error: Exception) -> Decision:
-    """What is written where the outcome itself cannot be."""
+    """The event to write instead of one that the ledger refuses."""
     return Decision(
         "FAILED", f"its outcome could not be written ({type(error).__name__}); the conductor's log has more"
     )

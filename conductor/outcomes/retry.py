@@ -1,4 +1,4 @@
-"""When a dispatch is tried again: capped exponential backoff with full jitter, up to a number of attempts."""
+"""When to retry a dispatch: capped exponential backoff with full jitter, up to a number of attempts."""
 
 import random
 from dataclasses import dataclass
@@ -18,23 +18,23 @@ class Again:
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """That was the last attempt."""
+    """No attempts are left."""
 
 
 def is_last(policy: Policy, attempt: int) -> bool:
-    """Whether no retry may follow this attempt."""
+    """Whether this is the last attempt."""
     return attempt >= policy.attempts
 
 
 def after(
     policy: Policy, attempt: int, outcome: Retry, *, chance: random.Random, refused: int = 0
 ) -> Again | Exhausted:
-    """What follows a Retry: a drawn wait, or what the other side asked for, or the end of patience.
+    """What follows a Retry: a random wait, the wait that the other side requested, or no more attempts.
 
-    A refusal spends no attempt, and neither did the `refused` ones before it; the wait grows with them.
+    A refusal uses no attempt, and neither did the `refused` ones before it; but the wait grows with them.
 
-    A requested wait is respected and jittered upwards by the base, so that all who got the same do not return
-    together; the cap does not cut it, for coming back sooner would only spend the next attempt.
+    A requested wait is respected, plus jitter of up to the base, so that callers with the same wait do not
+    return together; the cap does not apply, because an earlier retry would only waste an attempt.
     """
     if is_last(policy, attempt - refused) and not outcome.refused:
         return Exhausted()

@@ -1,8 +1,8 @@
 """The connection that holds the claims.
 
-open.py      opens a session that claims may be made on: a primary, reached directly, with short time limits
-session.py   one statement at a time, with a limit on silence; when it is lost, everything it held is lost
+open.py      opens a session for claims: a direct connection to the primary, with short timeouts
+session.py   one statement at a time, with a timeout; when the session is lost, all its claims are lost
 protocol.py  libpq in the event loop: prepared statements and notifications, without psycopg's cursors
-arrays.py    arrays as the bytes that the server sent
-jsonb.py     documents as bytes, decoded per action
+arrays.py    arrays in the binary form that the server sent
+jsonb.py     JSON documents as bytes, decoded per action
 """

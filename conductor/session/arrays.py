@@ -1,7 +1,7 @@
-"""Arrays that go from a claim straight back into the outcome statement, as the bytes Postgres sent.
+"""Arrays that pass from a claim to the outcome statement in the binary form that Postgres sent.
 
-A batch of thousands costs one bytes object a column; an element is decoded only where somebody asks for it.
-What an outcome adds goes the same way: quoting texts for an array literal takes three times as long.
+A batch of thousands costs one bytes object per column; an element is decoded only when it is accessed.
+New values of outcomes use the same form: quoting texts for an array literal takes three times as long.
 The binary form: a header (dimensions, flags, element type, count, lower bound), then (length, value) pairs.
 """
 
@@ -52,7 +52,7 @@ class _Column(Sequence[int]):
         return self.values()[index]
 
     def values(self) -> list[int]:
-        """All of them, decoded."""
+        """All elements, decoded."""
         return [value for _, value in self.pair.iter_unpack(self.raw[_HEADER:])]
 
 
@@ -106,7 +106,7 @@ class Uuids(Sequence[UUID]):
         return UUID(bytes=self.raw[start : start + 16])
 
     def as_sent(self) -> list[bytes]:
-        """Each as the server sent it: enough to look it up by, at a tenth of what a UUID takes."""
+        """The elements as raw bytes: enough for lookups, at a tenth of the cost of UUID objects."""
         return [self.raw[start : start + 16] for start in range(_HEADER + 4, len(self.raw), 20)]
 
 
@@ -164,7 +164,7 @@ class _Dumper(adapt.Dumper):
 
 
 def register(context: AdaptContext) -> None:
-    """Let this connection write these array types as columns, and read those that claims are made of."""
+    """Register these array types on a connection, for writing and for reading claims."""
     for kind in (BigInts, Ints, Uuids):
         loader = type(f"{kind.__name__}Loader", (_Loader,), {"column": kind})
         context.adapters.register_loader(kind.oid, loader)

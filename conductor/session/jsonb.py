@@ -24,7 +24,7 @@ class _Loader(adapt.Loader):
 
 
 def decoded(document: bytes) -> Any:
-    """What the document means; ValueError or RecursionError where Python cannot hold it."""
+    """The decoded document; raises ValueError or RecursionError if Python cannot represent it."""
     if len(document) > LARGEST:
         raise ValueError(f"{len(document):,} bytes are more than {LARGEST:,}")
     value, _ = _decode(str(document, "utf-8"))
@@ -32,5 +32,5 @@ def decoded(document: bytes) -> Any:
 
 
 def register(context: AdaptContext) -> None:
-    """Let this connection read jsonb as bytes."""
+    """Make this connection return jsonb as bytes."""
     context.adapters.register_loader(OID, _Loader)

@@ -1,4 +1,4 @@
-"""Opening a session that claims may be made on: a primary, reached directly, with short limits."""
+"""Opens a session for claims: a direct connection to the primary, with short timeouts."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ POOLED = (
 
 
 async def open_session(url: str, name: str) -> Session:
-    """A session for one worker. `connect` refuses a standby, which would grant locks that others hold."""
+    """Open a worker's session. `connect` refuses a standby, which would grant locks that others hold."""
     connection = await connect(
         url,
         application_name=f"{NAMED} {name}",
@@ -34,6 +34,6 @@ async def open_session(url: str, name: str) -> Session:
 
 
 async def refuse_pooling(url: str) -> None:
-    """NotDirect where statements of one connection may run in several server sessions."""
+    """Raise NotDirect if statements of one connection may run in several server sessions."""
     if await asyncio.to_thread(reached, url) is Reach.TRANSACTIONS:
         raise NotDirect(POOLED)

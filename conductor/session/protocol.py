@@ -1,4 +1,4 @@
-"""A connection in the event loop: one statement at a time, and whatever else the server sends in between.
+"""A connection in the event loop: one statement at a time, and the notifications in between.
 
 psycopg makes a cursor, takes a lock and sets up a reader and a timeout for every statement: half of the time
 that a short one takes. Here the reader stays as long as the connection does, a statement is prepared once,
@@ -26,7 +26,7 @@ Formats = Sequence[pq.Format] | None
 
 @dataclass(slots=True)
 class Prepared:
-    """A statement that the server knows; its answers have the same columns each time, read the same way."""
+    """A prepared statement; its result columns and their loaders are fixed."""
 
     name: bytes
     reader: abc.Transformer
@@ -34,7 +34,7 @@ class Prepared:
 
 
 class PgProtocol:
-    """Sends statements and receives notifications on a connection that nothing else uses."""
+    """Sends statements and receives notifications, with exclusive use of its connection."""
 
     def __init__(
         self,
@@ -63,18 +63,18 @@ class PgProtocol:
         return await self.answer(prepared, self._execute(prepared, params, formats))
 
     async def prepare(self, statement: str, types: tuple[int, ...]) -> Prepared:
-        """Have the server know it; the types are those of its parameters, in the order of their names."""
+        """Prepare a statement; the types are those of its parameters, in the order of their names."""
         name, text = b"_%d" % len(self._prepared), _compiled(statement)[0]
         self._raised(await self._asked(lambda: self._pgconn.send_prepare(name, text, types)))
         prepared = self._prepared[statement, types] = Prepared(name, Transformer(self._connection))
         return prepared
 
     def send(self, prepared: Prepared, params: Params) -> Sent:
-        """Send it now, with values in their binary form; `answer` returns the rows."""
+        """Send the statement now, with binary values; `answer` returns the rows."""
         return self._execute(prepared, params, [pq.Format.BINARY] * len(params))
 
     async def answer(self, prepared: Prepared, sent: Sent) -> list[Any]:
-        """The rows of what was sent."""
+        """The rows of the statement that was sent."""
         result = await sent
         self._raised(result)
         if not result.nfields:
@@ -84,7 +84,7 @@ class PgProtocol:
         return prepared.reader.load_rows(0, result.ntuples, tuple)
 
     def close(self) -> None:
-        """Leave the event loop, once: libpq closes a socket that ended, and another gets its number."""
+        """Remove the socket from the event loop, once: after libpq closes it, its number may be reused."""
         if self._closed:
             return
         self._closed = True
@@ -117,7 +117,7 @@ class PgProtocol:
             raise error_from_result(result, encoding=self._connection.info.encoding)
 
     def _flush(self) -> None:
-        """Send what is left to send, now and whenever the socket takes more."""
+        """Send buffered data, now and when the socket becomes writable."""
         if self._pgconn.flush():
             self._loop.add_writer(self._socket, self._flush_more)
 
@@ -131,7 +131,7 @@ class PgProtocol:
             self._loop.remove_writer(self._socket)
 
     def _readable(self) -> None:
-        """An answer, a bell, a notice or the end."""
+        """Read from the socket: a result, a notification, a notice or the end of the connection."""
         connection = self._pgconn
         try:
             connection.consume_input()
@@ -168,7 +168,7 @@ class PgProtocol:
 
 @cache
 def _compiled(statement: str) -> tuple[bytes, tuple[str, ...]]:
-    """The statement as the server knows parameters, and their names in its order."""
+    """The statement with $1-style parameters, and their names in order."""
     names: dict[str, str] = {}
 
     def numbered(found: re.Match[str]) -> str:

@@ -40,11 +40,11 @@ _Answer = TypeVar("_Answer")
 
 
 class SessionLost(DatabaseUnavailable):
-    """The connection that held the claims is gone, and the claims with it."""
+    """The connection that held the claims was lost, and the claims with it."""
 
 
 class Session:
-    """One connection, one statement at a time, with a limit on silence."""
+    """One connection, one statement at a time, with a limit on how long the server may be silent."""
 
     def __init__(self, connection: AsyncConnection[Any], answer_within: float = ANSWER_WITHIN) -> None:
         self._connection = connection
@@ -61,7 +61,7 @@ class Session:
 
     @property
     def lost(self) -> str | None:
-        """Why it is gone, or None."""
+        """Why the session was lost, or None."""
         return self._lost
 
     async def rows(self, statement: LiteralString, values: Mapping[str, Any] | None = None) -> list[Any]:
@@ -70,17 +70,17 @@ class Session:
         return await self._answered(self._protocol.rows(statement, values or {}))
 
     async def prepare(self, statement: LiteralString, types: tuple[int, ...]) -> Prepared:
-        """Make a statement ready to be sent."""
+        """Prepare a statement."""
         self._check()
         return await self._answered(self._protocol.prepare(statement, types))
 
     def send(self, prepared: Prepared, params: Params) -> Sent:
-        """Send it now, with values in their binary form; there can be no other before its answer."""
+        """Send a statement now, with binary values; no other may be sent before its answer."""
         self._check()
         return self._protocol.send(prepared, params)
 
     async def answer(self, prepared: Prepared, sent: Sent) -> list[Any]:
-        """The rows of what was sent."""
+        """The rows of the statement that was sent."""
         self._check()
         return await self._answered(self._protocol.answer(prepared, sent))
 
@@ -101,15 +101,15 @@ class Session:
         return found
 
     def quiet_until(self) -> float:
-        """When a round trip is due, while the worker holds claims."""
+        """When the next round trip is due, while the worker holds claims."""
         return self.answered_at + ROUND_TRIP_EVERY
 
     async def ping(self) -> None:
-        """A round trip."""
+        """Make a round trip to the server."""
         await self.rows(PING)
 
     async def wait(self, until: asyncio.Event, seconds: float) -> None:
-        """Wait for the event, a bell or the end of the connection, at most so long."""
+        """Wait for the event, a notification, the end of the connection, or the timeout."""
         self._check()
         timer = self._loop.call_later(max(0.0, seconds), until.set)
         self._rests = until
@@ -125,7 +125,7 @@ class Session:
         return self._loop.time() - self._protocol.received_at
 
     def sever(self, reason: str) -> None:
-        """Close it now: a waiting caller gets an error, and the server releases the locks."""
+        """Close the connection now: a waiting caller gets an error, and the server releases the locks."""
         self._lost = self._lost or reason
         if self._connection.closed:
             return
@@ -154,7 +154,7 @@ class Session:
             self.on_bell(named)
 
     def _ended(self, error: OperationalError) -> None:
-        """It can no longer be used; waiting callers are woken at once."""
+        """Mark the session as lost and wake waiting callers at once."""
         self._lost = self._lost or _first_line(str(error))
         self.on_end()
         if self._rests is not None:
@@ -162,7 +162,7 @@ class Session:
 
 
 class _Silence:
-    """Severs a session whose server sends nothing for too long while an answer is awaited."""
+    """Closes a session whose server sends nothing for too long while a result is awaited."""
 
     __slots__ = ("_session", "_timer", "_within")
 
@@ -172,7 +172,7 @@ class _Silence:
         self._timer = asyncio.get_running_loop().call_later(self._within, self._strike)
 
     def over(self) -> None:
-        """The answer is there."""
+        """The result has arrived."""
         self._timer.cancel()
 
     def _strike(self) -> None:

@@ -1,14 +1,14 @@
-"""Connections that the workers of a process share, where there are more workers than connections.
+"""Shared connections, for processes with more workers than connections.
 
-Every worker keeps its connection while nobody else needs one. When somebody does, the first worker that has
-nothing to do gives its connection up, and one that has been busy for a while finishes what it has in flight
-and does the same. A worker without a connection is parked: the lookout, on one connection for all of them,
-asks twice a second which parked names have something to do, and sends their heartbeats; with these it looks
-for what a dead conductor left, where that matters (at most once). A parked worker that is woken waits in line
-for a connection. So 300 action names work on a server with 100 connections: a quiet
-name is served within about two seconds, and names that are busy take turns.
+Every worker keeps its connection while no other worker needs one. When one does, the first worker that has
+nothing to do gives up its connection, and one that has been busy for a while finishes its dispatches in
+flight and does the same. A worker without a connection is parked: the lookout, with one connection for all
+parked workers, checks twice a second which parked names have work, and sends their heartbeats; for
+at-most-once names it also looks for actions that a dead conductor left. A parked worker that is woken waits
+in line for a connection. So 300 action names work on a server with 100 connections: a quiet name is served
+within about two seconds, and names that are busy take turns.
 
-With as many connections as workers, which is the rule, nothing of this ever happens.
+With as many connections as workers, which is usual, no worker is ever parked.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ PARKED_AT_MOST = 300.0  # then it looks for itself
 
 
 class Connections:
-    """A fixed number for all workers of the process; those who wait are served in order."""
+    """A fixed number of connections for all workers of the process, given out in the order of requests."""
 
     def __init__(self, most: int) -> None:
         self._most = self._free = most
@@ -46,11 +46,11 @@ class Connections:
 
     @property
     def wanted(self) -> bool:
-        """Somebody waits for one."""
+        """Whether a worker waits for a connection."""
         return bool(self._waiting)
 
     async def take(self) -> None:
-        """One connection, as soon as there is one."""
+        """Take a connection as soon as one is free."""
         if self._free > 0 and not self._waiting:
             self._free -= 1
             return
@@ -66,7 +66,7 @@ class Connections:
             raise
 
     async def take_unless(self, stopped: asyncio.Event) -> bool:
-        """The same; False where the event comes first."""
+        """The same; False if the event is set first."""
         taking, stopping = asyncio.create_task(self.take()), asyncio.create_task(stopped.wait())
         try:
             await asyncio.wait({taking, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -77,12 +77,12 @@ class Connections:
         return not (await asyncio.gather(taking, return_exceptions=True))[0]
 
     def give_back(self) -> None:
-        """For the next in line."""
+        """Return a connection; the next worker in line gets it."""
         self._free += 1
         self._hand_out()
 
     def resize(self, most: int) -> None:
-        """Another limit; what is in use beyond it is not taken away."""
+        """Change the number of connections; those in use beyond it are not taken away."""
         self._free += most - self._most
         self._most = most
         self._hand_out()
@@ -97,19 +97,19 @@ class Connections:
 
 @dataclass(slots=True)
 class Turn:
-    """A worker's time with a connection."""
+    """A worker's use of a connection, until it gives it back."""
 
     connections: Connections
     since: float = field(default_factory=time.monotonic)
 
     @property
     def wanted(self) -> bool:
-        """Somebody else waits for it."""
+        """Whether another worker waits for this connection."""
         return self.connections.wanted
 
     @property
     def over(self) -> bool:
-        """Somebody else waits for it, and this worker has had it for long enough."""
+        """Whether another worker waits, and this one has had the connection for long enough."""
         return self.wanted and time.monotonic() - self.since > SLICE
 
 
@@ -124,7 +124,7 @@ class Parked:
 
 
 class Lookout:
-    """Looks for the work of all parked workers on one session, which is open only while there are any."""
+    """Looks for work for all parked workers, on one session that is open only while there are any."""
 
     def __init__(self, url: str, beat: float) -> None:
         self._url = url
@@ -134,7 +134,7 @@ class Lookout:
         self._task: asyncio.Task[None] | None = None
 
     async def wait(self, name: str, worker: UUID, orphans: bool, stopped: asyncio.Event) -> None:
-        """Until that name has something to do, or the event."""
+        """Wait until that name has work, or the event is set."""
         parked = Parked(name, worker, orphans)
         self._parked.add(parked)
         if self._task is None:
@@ -174,7 +174,7 @@ class Lookout:
             await asyncio.sleep(LOOK_EVERY)
 
     async def _wake(self, session: Session, which: LiteralString, asked: set[Parked]) -> None:
-        """Those of them whose names the query returns."""
+        """Wake the parked workers whose names the query returns."""
         if asked:
             [[found]] = await session.rows(which, {"names": sorted({one.name for one in asked})})
             for one in asked:

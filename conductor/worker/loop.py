@@ -1,8 +1,8 @@
-"""The turns of one worker on one session: what is done next, and how long to rest.
+"""The loop of one worker on one session: what to do next, and how long to rest.
 
-A turn writes what was decided, claims what there is room for, and rests until something is due. All
-statements run one after the other on the session; the dispatches run beside them. What happens to an action
-on the way is `dispatch/pipeline.py`; when to look for work is `wakeup.py`. Whatever the worker holds ends
+A turn writes decided actions, claims new ones for free slots, and rests until something is due. All
+statements run one after the other on the session; the dispatches run concurrently. What happens to an action
+is in `dispatch/pipeline.py`; when to look for work is in `wakeup.py`. The worker's claims end
 with the session.
 """
 
@@ -36,7 +36,7 @@ class NotBefore:
 
 @dataclass(slots=True)
 class Stop:
-    """A stop that was asked for: when the grace ends, and whether what was left then was released."""
+    """A requested stop: when the grace period ends, and whether the remaining actions were released."""
 
     by: float
     released: bool = False
@@ -82,7 +82,7 @@ class WorkerLoop:
         self.wakeup.wake()
 
     async def run(self) -> None:
-        """Until it is stopped, or has found nothing more to do where it runs once."""
+        """Run until stopped or, when it runs once, until there is no more work."""
         locks = self._served.metrics.locks
         await self.wakeup.listen()
         while not self._over():
@@ -127,14 +127,14 @@ class WorkerLoop:
         return self._stop is not None or (self._once and drained) or self._yields()
 
     def _yields(self) -> bool:
-        """Another worker needs the connection, and this one has nothing to do, or had it for long enough."""
+        """Whether to give up the connection: another worker waits, and this one is idle or had it long."""
         turn, bell = self._turn, self.wakeup.bell
         return turn is not None and turn.wanted and (turn.over or (bell.drained and bell.still))
 
     def _room(self) -> int:
-        """How many may be claimed: a dispatch that only waits for somebody else's lock takes no slot.
+        """How many actions may be claimed; one that only waits for another transaction's lock takes no slot.
 
-        No more such dispatches than slots, though: the locks of all workers share one table in the server.
+        At most as many as slots, though, because the locks of all workers share one table in the server.
         """
         table = self._pipeline.table
         taken = len(table) - min(table.blocked, self._slots)
@@ -146,7 +146,7 @@ class WorkerLoop:
         return self._pipeline.may_start and self._room() > 0
 
     async def _beat(self) -> None:
-        """Regularly; while there is nothing to do, the pulse does it."""
+        """Send the heartbeat if it is due; while the worker rests, the pulse does."""
         heartbeat = self._row.heartbeat
         if heartbeat.rests and (len(self._pipeline.table) or heartbeat.unreported or self._stop is not None):
             self._rouse()
@@ -162,12 +162,12 @@ class WorkerLoop:
         self._resting.workers[heartbeat.worker] = rester
 
     def _may_rest(self) -> bool:
-        """Nothing is held, nothing was done lately, and a bell rings for whatever comes."""
+        """Whether to rest: nothing is held, nothing was done lately, and new work sends a notification."""
         busy = len(self._pipeline.table) or self._pipeline.fast.pending or self._row.heartbeat.unreported
         return self.wakeup.bell.asleep and not (busy or self._once or self._stop is not None)
 
     def _rouse(self) -> None:
-        """Beat regularly again."""
+        """End the rest: send regular heartbeats again."""
         heartbeat, bell = self._row.heartbeat, self.wakeup.bell
         if self._resting is not None:
             self._resting.workers.pop(heartbeat.worker, None)
@@ -175,14 +175,14 @@ class WorkerLoop:
         bell.relieved = False
 
     def _called(self) -> None:
-        """The pulse found work."""
+        """Wake up because the pulse found work."""
         self._rouse()
         self._not_before.orphans = self._clock()
         self.wakeup.bell.ring()
         self.wakeup.wake()
 
     async def _claim(self) -> None:
-        """Take what there is room and tokens for, and start it."""
+        """Claim and start as many actions as there are free slots and tokens."""
         wanted, wait = await self._served.take(self._session, self._room())
         if wanted == 0:
             self._not_before.tokens = self._clock() + wait
@@ -197,7 +197,7 @@ class WorkerLoop:
             await self.wakeup.ring_peers()
 
     async def _report_freed(self) -> None:
-        """Others may use what came free, though this worker has no room or no tokens for it."""
+        """Notify other workers of freed capacity that this worker has no slots or tokens to use."""
         await self._pipeline.claim(0)
         await self.wakeup.ring_peers()
 
@@ -206,7 +206,7 @@ class WorkerLoop:
         self._ring_for_backoffs()
 
     def _ring_for_backoffs(self) -> None:
-        """The bell's lock does not keep its own holder out, so our own backoffs do not ring for us."""
+        """Look again after own backoffs: the holder of the bell's lock is not notified of its own events."""
         if self._pipeline.writer.backed_off():
             self.wakeup.bell.ring()
 
@@ -221,7 +221,7 @@ class WorkerLoop:
             self._not_before.orphans = self._clock()
 
     async def _rest(self) -> None:
-        """Sleep until the first of: a bell, an outcome, and all that is due at a time."""
+        """Sleep until a notification, an outcome, or the time when something is due."""
         if self._over():
             return
         now = self._clock()
@@ -240,10 +240,10 @@ class WorkerLoop:
             waits.append(max(self.wakeup.bell.wait(), self._not_before.tokens - now))
         seconds = min(waits)
         if seconds > 0:
-            await self.wakeup.rest(seconds, idle=self._nothing_to_weigh())
+            await self.wakeup.rest(seconds, idle=self._may_claim_alone())
 
-    def _nothing_to_weigh(self) -> bool:
-        """What a bell names may be claimed by itself: no other work is known of, and no tokens are needed."""
+    def _may_claim_alone(self) -> bool:
+        """Whether a notified action may be claimed alone: no other work is known, no tokens are needed."""
         still = self.wakeup.bell.still
         plain = self._served.tokens is None and not self._served.flows
         return not self._once and plain and still and self._may_claim()

@@ -1,4 +1,4 @@
-"""One action name in this process: its handler, what its workers share, and the workers."""
+"""The pool of one action name in this process: its handler, its shared limits and its workers."""
 
 import asyncio
 
@@ -35,7 +35,7 @@ class WorkerPool:
         self.tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Open what the handler needs, then let the workers begin."""
+        """Open the handler, then start the workers."""
         context = serving(self.name, self._served.action.concurrency)
         await asyncio.create_task(self._handler.start(), context=context.copy())
         self.tasks = [
@@ -50,7 +50,7 @@ class WorkerPool:
             worker.stop()
 
     async def join(self) -> None:
-        """Wait for the workers to end, close the handler; raises what ended one of them."""
+        """Wait for the workers to end, then close the handler; raises the error that ended a worker."""
         try:
             await asyncio.gather(*self.tasks)
         finally:
@@ -60,10 +60,10 @@ class WorkerPool:
 
     @property
     def serving(self) -> bool:
-        """Every worker has a session."""
+        """Whether every worker has a session."""
         return all(worker.serving for worker in self._workers)
 
     @property
     def alive(self) -> bool:
-        """No worker has ended by itself."""
+        """Whether no worker has ended unexpectedly."""
         return not any(task.done() for task in self.tasks)

@@ -1,4 +1,4 @@
-"""When a worker looks for work: at once when quiet, in batches when busy, and never too late.
+"""When a worker looks for work: immediately when quiet, in batches when busy.
 
 The model. Writers ring (NOTIFY) only where somebody sleeps: the trigger tries the bell's advisory lock,
 shared, and rings where it does not get it. A worker arms the bell by taking that lock exclusively. It only
@@ -50,7 +50,7 @@ NOTHING = Look(wanted=0, claimed=0, skipped=False, due_in=None)
 
 
 class Bell:
-    """Remembers rings and looks, and decides when the next look is due."""
+    """Tracks notifications and looks for work, and decides when the next look is due."""
 
     def __init__(self, clock: Callable[[], float], *, listen_wait: float, poll: float) -> None:
         self._clock = clock
@@ -66,11 +66,11 @@ class Bell:
         self.relieved = False  # the pulse looks for what no bell announces
 
     def ring(self) -> None:
-        """Something may be there."""
+        """Note that there may be work."""
         self._rung = True
 
     def looking(self) -> None:
-        """A look starts: what rings from here on asks for another one."""
+        """A look starts; a notification from here on requires another one."""
         self._rung = self._refused = False
         self._looked_at = self._clock()
 
@@ -82,7 +82,7 @@ class Bell:
             self._refusals = 0
 
     def answered(self, look: Look) -> None:
-        """A bell that named its action was answered alone; for all others the last look is still valid."""
+        """A notified action was claimed alone; for all others the last look is still valid."""
         if look.claimed:
             self._found.append((self._clock(), look.claimed))
         if look.skipped:
@@ -90,22 +90,22 @@ class Bell:
 
     @property
     def still(self) -> bool:
-        """Nothing is known to be there, so what rings now is all there is."""
+        """Whether no work is known, so that a notification names all there is."""
         return not (self._rung or self.more or self.busy)
 
     @property
     def drained(self) -> bool:
-        """The last look found less than it wanted: there was nothing more."""
+        """Whether the last look found less than it wanted, so that no more work is due."""
         return self._last is not NOTHING and not (self.more or self._last.held_back)
 
     @property
     def more(self) -> bool:
-        """The last look got all it wanted, so there may be more at once."""
+        """Whether the last look got all it wanted, so that more work may be due."""
         return self._last.wanted > 0 and self._last.claimed >= self._last.wanted
 
     @property
     def busy(self) -> bool:
-        """Enough was found lately that looking beats listening."""
+        """Whether polling is cheaper than notifications, because much was found lately."""
         past = self._clock() - QUIET
         while self._found and self._found[0][0] < past:
             self._found.popleft()
@@ -113,22 +113,22 @@ class Bell:
 
     @property
     def asleep(self) -> bool:
-        """Armed, with nothing there that could be claimed soon."""
+        """Whether the bell is armed and no work can be claimed soon."""
         return self.armed and self.still and self.drained and not self._last.skipped
 
     def wants_arming(self) -> bool:
-        """Nothing more is known of and it is quiet: time to sleep."""
+        """Whether to arm the bell: no work is known and it is quiet."""
         return self.still and not (self.armed or self._refused)
 
     def arm(self, *, got: bool) -> None:
-        """The bell's lock was tried. Got: look again, for what committed before it was ours."""
+        """Note the result of trying the bell's lock. If it was granted, look again for earlier commits."""
         self.armed, self._refused = got, not got
         self._refusals = 0 if got else self._refusals + 1
         if got:
             self._rung = True
 
     def wants_disarming(self) -> bool:
-        """Armed while busy: every writer pays for a notification that is not needed."""
+        """Whether to disarm: while busy, every writer would pay for a notification that is not needed."""
         return self.armed and self.busy
 
     def wait(self) -> float:
@@ -156,7 +156,7 @@ class Bell:
 
 
 class Wakeup:
-    """The bell of one worker's session: listening, arming, and sleeping until it rings."""
+    """The bell of one worker's session: listens, arms it, and sleeps until a notification."""
 
     def __init__(self, session: Session, name: str, bell: Bell, pipeline: Pipeline) -> None:
         self._session = session
@@ -171,17 +171,17 @@ class Wakeup:
 
     @property
     def idle(self) -> bool:
-        """Asleep, with no other work known of."""
+        """Whether the worker sleeps and no other work is known."""
         return self._idle
 
     async def listen(self) -> None:
-        """Before the first turn."""
+        """Start listening; called before the first turn."""
         await self._session.rows(NAME_BELL, {"name": self._name})
         await self._session.rows(LISTEN)
         await self._pipeline.fast.prepare()
 
     def heard(self, payload: bytes = b"") -> None:
-        """Something may be there."""
+        """Note that there may be work."""
         uuid = named(payload) if self._idle else None
         self._idle = False
         if uuid is None or uuid in self._pipeline.table:
@@ -191,16 +191,16 @@ class Wakeup:
         self._event.set()
 
     def wake(self) -> None:
-        """There is something to do besides claims."""
+        """Wake the worker for something other than claims."""
         self._idle = False
         self._event.set()
 
     def clear(self) -> None:
-        """A turn begins: what comes from here on asks for another one."""
+        """A turn begins; a wake-up from here on requires another one."""
         self._event.clear()
 
     async def arm_or_disarm(self) -> None:
-        """Have writers ring while it is quiet, and not while it is busy."""
+        """Have writers send notifications while it is quiet, and not while it is busy."""
         if self.bell.wants_disarming():
             await self._session.rows(DISARM, {"name": self._name})
             self.bell.armed = False
@@ -209,13 +209,13 @@ class Wakeup:
             self.bell.arm(got=got)
 
     async def ring_peers(self) -> None:
-        """More than this worker can take: another one may have room."""
+        """Notify other workers: there is more work than this one can take."""
         if time.monotonic() - self._rang_at >= RING_EVERY:
             self._rang_at = time.monotonic()
             await self._session.rows(RING, {"name": self._name})
 
     async def rest(self, seconds: float, *, idle: bool) -> None:
-        """Sleep until the bell, a `wake`, or this many seconds have passed."""
+        """Sleep until a notification, a `wake`, or the timeout."""
         self._idle = idle
         try:
             await self._session.wait(self._event, seconds)

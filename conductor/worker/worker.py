@@ -1,8 +1,8 @@
-"""A worker of one action name: one loop after the other, each on a session of its own.
+"""A worker of one action name: runs one loop after the other, each on a new session.
 
-A lost session ends the loop and everything it held. The worker then opens another session, closes the row it
-had, and claims again; it never carries anything over. One that is stopped before it has another session opens
-one to close its row: it ended, and nobody should report it lost.
+A lost session ends the loop and all its claims. The worker then opens another session, closes its old
+row, and claims again; nothing is carried over. A worker that is stopped before it has another session opens
+one to close its row, so that it is not reported as lost.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ HEALTHY_AFTER = 10.0  # a session that lasted so long was no failure to start
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """What all workers of a process have in common."""
+    """What all workers of a process share."""
 
     url: str
     settings: Conductor
@@ -48,7 +48,7 @@ class WorkerContext:
 
 
 class Worker:
-    """Keeps one loop going until it is stopped."""
+    """Runs one loop after the other until stopped."""
 
     def __init__(self, served: ServedName, context: WorkerContext) -> None:
         self._served = served
@@ -59,13 +59,13 @@ class Worker:
         self.serving = False
 
     def stop(self) -> None:
-        """Claim nothing more; `run` returns once what is in flight has ended, or the grace has."""
+        """Stop claiming; `run` returns when the dispatches in flight or the grace period have ended."""
         self._stopped.set()
         if self._loop is not None:
             self._loop.stop(self._context.settings.grace)
 
     async def run(self) -> None:
-        """Work until stopped, or, where it runs once, until there is nothing left to do."""
+        """Work until stopped or, when it runs once, until there is no work left."""
         try:
             await self._work_on()
         finally:
@@ -98,7 +98,7 @@ class Worker:
             self._context.connections.give_back()
 
     async def _park(self) -> None:
-        """Another worker needed the connection; the row stays open, and its heartbeat is sent."""
+        """Wait without a connection; the row stays open, and the lookout sends its heartbeat."""
         lookout = self._context.lookout
         assert lookout is not None, "where connections are shared there is a lookout"
         self.serving = True
@@ -143,7 +143,7 @@ class Worker:
             await session.close()
 
     def _wanted(self) -> int:
-        """A batch handler has no dispatch in flight: its slots are the batch that it settles at once."""
+        """The number of slots; for a batch handler, the size of the batch that it settles at once."""
         if self._served.batch_handler is not None:
             return self._context.settings.batch
         return self._served.action.concurrency

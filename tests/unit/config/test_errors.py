@@ -75,7 +75,7 @@ HTTP = "actions:\n  w:\n    type: http\n    request: {url: 'https://a.example'}\
         ("actions: {a: {type: htpp}}", "1:11", "actions.a", "did you mean 'http'?"),
         ("actions: {a: {}}", "1:11", "actions.a", "type is missing"),
         ("actions: {a: noop}", "1:11", "actions.a", "an action is a mapping"),
-        ("actions: {a: {type: http}}", "1:11", "actions.a.request", "is missing (what is sent)"),
+        ("actions: {a: {type: http}}", "1:11", "actions.a.request", "is missing (the request to send)"),
         ("actions: {a: {type: argo}}", "1:11", "actions.a.namespace", "is missing"),
         ("actions: {'a b': {type: noop}}", "1:11", "actions.a b", "is not written right"),
         (NOOP + "workflows: {w: {}}", "2:13", "workflows.w", "give either action, which runs it, or steps"),
