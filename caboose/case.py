@@ -1,4 +1,4 @@
-"""One thing that a source reported, on its way through caboose: what is known of it and what comes next."""
+"""One report of a source on its way through caboose: what is known about it, and the next step."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -27,7 +27,7 @@ class NextStep(Enum):
 
 @dataclass(slots=True, eq=False)
 class Case:
-    """Mutable: each step of the completion adds what it found out.
+    """Mutable: each step of the completion adds what it learned.
 
     A case that is not `finished` when its batch ends goes back to the intake, and comes again after
     `retry_in`.
@@ -44,12 +44,12 @@ class Case:
     finished: bool = False
 
     def set_aside(self, seconds: float) -> None:
-        """Try it again later, apart from the others."""
+        """Retry it later, separately from the others."""
         self.aside, self.retry_in = True, seconds
 
     @property
     def observation(self) -> Observation:
-        """What was seen; only for cases of observations."""
+        """The observation; only for cases that have one."""
         assert isinstance(self.seen, Observation)
         return self.seen
 
@@ -61,6 +61,6 @@ class Case:
 
     @property
     def archived(self) -> Observation:
-        """The end to record; only for cases that were archived."""
+        """The archived end to record; only for cases that have one."""
         assert self.end is not None
         return self.end

@@ -1,4 +1,4 @@
-"""Inbox entries about things without a thread, or about a thread that cannot be completed."""
+"""Inbox entries that do not belong to a thread, or about a thread that cannot be completed."""
 
 from collections.abc import Mapping
 

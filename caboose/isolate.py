@@ -1,10 +1,10 @@
-"""One bad case delays only itself.
+"""Isolates bad cases, so that one bad case delays only itself.
 
 A batch that fails as a whole is retried case by case, and the case that fails alone is set aside. A batch
-that waits for a row that somebody else has locked is written without the locked rows, which one statement
-finds. Well-behaved work does not pay for this: both happen only after the whole batch failed.
+that waits for a row that another transaction has locked is written without the locked rows, which one
+statement finds. This costs nothing for good batches: both happen only after the whole batch failed.
 
-What is not about any case (the database is away, the configuration cannot be used, another caboose leads) is
+Errors that concern no single case (database unavailable, unusable configuration, another caboose leads) are
 raised.
 """
 
@@ -26,14 +26,14 @@ Failed = Callable[[Case, Exception], Awaitable[None]]
 
 
 class NotLeader(Transient):
-    """Another caboose leads by now, and does the work."""
+    """Another caboose leads now and does the work."""
 
     def __init__(self) -> None:
         super().__init__("another caboose may lead by now: nothing was recorded")
 
 
 async def answered(call: Awaitable[T]) -> T:
-    """What a source answers; one that does not answer in time may answer later."""
+    """The result of a call to a source; a timeout is retried later."""
     try:
         async with asyncio.timeout(ANSWER):
             return await call
@@ -45,7 +45,7 @@ NOT_ABOUT_A_CASE = (DatabaseUnavailable, ConfigError, NotLeader)
 
 
 async def one_by_one(step: Step, cases: Sequence[Case], failed: Failed) -> None:
-    """Run a step for all cases; where that fails, for each, and hand those that fail alone to `failed`."""
+    """Run a step for all cases; if that fails, for each alone, and pass those that fail to `failed`."""
     if not cases:
         return
     try:
@@ -66,7 +66,7 @@ async def without_locked(
     items: Sequence[T],
     uuid_of: Callable[[T], UUID],
 ) -> list[T]:
-    """Run a step that writes threads; those that were written, without the ones that somebody has locked."""
+    """Run a step that writes threads, leaving out locked ones; returns the threads that were written."""
     try:
         await step(items)
         return list(items)
@@ -84,7 +84,7 @@ async def without_locked(
 
 
 async def cases_without_locked(queries: Queries, step: Step, cases: Sequence[Case]) -> list[Case]:
-    """The same for cases: those whose thread somebody has locked are set aside."""
+    """The same for cases: those with a locked thread are set aside."""
     written = await without_locked(queries, step, cases, lambda case: case.observation.uuid)
     for case in set(cases).difference(written):
         case.set_aside(SOON)

@@ -1,4 +1,4 @@
-"""Leader election: of the cabooses that could observe the same source, one works and the others stand by.
+"""Leader election: of the cabooses that observe the same source, one works and the others stand by.
 
 The model. The leader holds an advisory lock on the very session that records its ends. The lock ends with
 the session, so whoever has lost it cannot commit: a transaction on a new session finds that this session
@@ -26,7 +26,7 @@ LOOK = 1.0
 
 
 class Leader:
-    """One candidate, on the session that it records with; without a name there is nothing to elect."""
+    """A candidate, on the session that it records with; without a name there is no election."""
 
     def __init__(self, queries: Queries, name: str | None = None) -> None:
         self._queries = queries
@@ -42,11 +42,11 @@ class Leader:
 
     @property
     def look_in(self) -> float | None:
-        """Seconds until `look` should be called again; None where there is nothing to elect."""
+        """Seconds until `look` should be called again; None without an election."""
         return None if self._name is None else LOOK
 
     async def look(self) -> bool:
-        """Take the lock if it is free, or see whether the session still holds it; whether this one leads."""
+        """Take the lock if free, or check that the session still holds it; returns whether this one leads."""
         if self._name is None:
             return True
         try:
@@ -70,9 +70,9 @@ class Leader:
         log.warning("leads no more", source=self._name)
 
     async def while_leading(self, stream: Callable[[], AsyncIterator[T]]) -> AsyncIterator[T]:
-        """What the stream gives while this one leads; a new stream each time that it leads again.
+        """Items of the stream while this one leads; each time that it leads again, a new stream is opened.
 
-        What was dropped in between has to be reported again, even where nobody else led meanwhile.
+        Items dropped in between must be reported again, even if no other caboose led meanwhile.
         """
         if self._name is None:
             async for item in stream():
@@ -95,7 +95,7 @@ async def _closable(stream: AsyncIterator[T]) -> AsyncGenerator[T]:
 
 
 async def _until(end: asyncio.Future[Any], source: AsyncGenerator[T]) -> AsyncIterator[T]:
-    """What the source gives until the task is done, which may be in the middle of its wait."""
+    """Items of the source until the task is done, which may be while waiting for the next item."""
     while True:
         item = asyncio.ensure_future(anext(source))
         try:

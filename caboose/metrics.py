@@ -1,11 +1,11 @@
-"""What caboose counts."""
+"""Caboose's metrics."""
 
 from switchyard.process.metrics import Metrics
 from switchyard.status import Status
 
 
 class CabooseMetrics:
-    """One set a process; labels are sources and statuses, which are few."""
+    """The metrics of one process, labelled by source and status (few values each)."""
 
     def __init__(self, made: Metrics | None = None) -> None:
         metrics = made or Metrics("caboose")
@@ -22,7 +22,7 @@ class CabooseMetrics:
         self._done = self._failed = 0
 
     def ended(self, source: str, status: Status) -> None:
-        """An end was recorded."""
+        """Count a recorded end."""
         self.ends.labels(source, status).inc()
         if status is Status.SUCCESSFUL:
             self._done += 1
@@ -30,5 +30,5 @@ class CabooseMetrics:
             self._failed += 1
 
     def ends_by_success(self) -> tuple[int, int]:
-        """How many succeeded, and how many did not."""
+        """The number of successful and of unsuccessful ends."""
         return self._done, self._failed

@@ -1,7 +1,7 @@
-"""Caboose's own row among the workers: registered before it works, closed when it ends.
+"""Caboose's worker row: registered before it starts work, closed when it ends.
 
-Its heartbeat also asks whether any backend has anything and whether callbacks are due, and wakes the sweeps
-that sleep because they had found nothing. While neither is so, a heartbeat a minute is enough.
+Its heartbeat also checks whether any backend has executions and whether callbacks are due, and wakes the
+sweeps that sleep. While there is neither, one heartbeat per minute is enough.
 
 A caboose that stands by also looks at the heartbeats of the other cabooses: a leader that hangs keeps its
 lock until its sessions are terminated, and there may be no conductor to do that.
@@ -29,7 +29,7 @@ log = get_logger(__name__)
 
 
 class Presence:
-    """The loop of heartbeats, until the row was marked lost."""
+    """The heartbeat loop; ends when the row is marked lost."""
 
     name = "presence"
 
@@ -77,7 +77,7 @@ class Presence:
         )
 
     async def run_once(self) -> float | None:
-        """One heartbeat; and, while it stands by, a look at those of the others."""
+        """Send one heartbeat; a standby also checks the heartbeats of the others."""
         beat = self._heartbeat
         beat.done, beat.failed = self._metrics.ends_by_success()
         workers = self._config.workers
@@ -98,7 +98,7 @@ class Presence:
         return rests if rests and self._idle else workers.beat
 
     async def end(self) -> None:
-        """Close the row; where the database is away, the row counts as lost, and that is all."""
+        """Close the row; if the database is unavailable, the row is later marked lost, without harm."""
         try:
             await self._heartbeat.end()
         except SwitchyardError as error:

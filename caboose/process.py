@@ -1,4 +1,4 @@
-"""One caboose with one configuration: its loops, started in order, watched, stopped in order."""
+"""One caboose with one configuration: starts, watches and stops its loops in order."""
 
 import asyncio
 import math
@@ -59,7 +59,7 @@ class Caboose:
         self._stopping = False
 
     async def serve(self) -> None:
-        """Until `stop`. The row is there before anything is done, and closed after everything is."""
+        """Run until `stop`. The worker row exists before any work starts, and is closed after it ends."""
         async with AsyncExitStack() as stack:
             for queries in self._all_queries:
                 stack.push_async_callback(queries.close)
@@ -78,7 +78,7 @@ class Caboose:
         log.info("caboose ended")
 
     def stop(self) -> None:
-        """Take nothing more in, finish what is in hand."""
+        """Stop taking observations; finish those in progress."""
         self._stopping = True
         for runner in self._runners:
             runner.stop()
@@ -98,7 +98,7 @@ class Caboose:
             self._sweeps.append(self._runner(self._reconcile(served, intake, leader)))
 
     def _candidate(self, served: ServedSource, shard: Shard) -> tuple[Queries, Leader]:
-        """The session that records, and who leads on it: one for a source, its action names and a shard."""
+        """The recording session and its leader election: one per source, action names and shard."""
         name = served.source.name
         queries = self._queries(f"complete {name}")
         lock = " ".join([name, *sorted(served.names), str(shard)])
@@ -112,7 +112,7 @@ class Caboose:
         )
 
     async def _run(self) -> None:
-        """The listeners wait for others and are cancelled at the end; the runners finish their step."""
+        """Run everything; at the end, listeners are cancelled, and runners finish their current step."""
         listening = [asyncio.create_task(listener.run()) for listener in self._listeners]
         working = asyncio.create_task(run_together(self._runners))
         lost = asyncio.create_task(self._presence.lost.wait())
@@ -146,7 +146,7 @@ class Caboose:
         return queries
 
     def _arrived(self, completer: Runner, presence: Runner) -> None:
-        """Something is with a backend again: complete it, and have it watched."""
+        """A backend has executions again: wake completion and the sweeps."""
         completer.wake()
         if any(sweep.asleep for sweep in self._sweeps):
             self._wake_sleeping(handed_over=True)
@@ -164,7 +164,7 @@ class Caboose:
         return not all(leader.leads for _, leader in self._recording.values())
 
     def alive(self) -> bool:
-        """Nothing of it has ended or stalled."""
+        """Whether no part has ended or stalled."""
         return all(runner.alive() for runner in self._runners)
 
     async def ready(self) -> Mapping[str, bool | str]:

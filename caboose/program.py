@@ -1,8 +1,8 @@
-"""Caboose as a program: one `Caboose` after the other, each with one configuration and one worker row.
+"""The caboose program: runs one `Caboose` after the other, each with one configuration and worker row.
 
-Another one follows a reload, and a mark as lost: whoever was marked lost has dropped its connections and
-registers again under a new id. Where the one with a new configuration does not come up, the last good
-configuration is taken again.
+A new one is started after a reload, and after being marked lost: then it drops its connections and
+registers again under a new id. If the one with a new configuration does not start, the last good
+configuration is used again.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ log = get_logger(__name__)
 
 
 class CabooseProgram:
-    """What the frame runs."""
+    """The program that the frame runs."""
 
     name = "caboose"
 
@@ -34,7 +34,7 @@ class CabooseProgram:
         self._stopped = False
 
     async def run(self) -> None:
-        """Until `stop()`; raises what makes it impossible to go on."""
+        """Run until `stop()`; raises fatal errors."""
         while True:
             try:
                 await self._current.serve()
@@ -47,12 +47,12 @@ class CabooseProgram:
             self._current = self._next()
 
     def stop(self) -> None:
-        """Take nothing more in, finish what is in hand."""
+        """Stop taking observations; finish those in progress."""
         self._stopped = True
         self._current.stop()
 
     async def apply(self, config: Config) -> None:
-        """Replace the running one; raises where the new one does not come up, and the old one runs again."""
+        """Replace the running caboose; raises if the new one does not start, and the old one runs again."""
         self._built(config)  # what cannot even be built need not interrupt anybody
         came_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._wanted = config, came_up
@@ -60,7 +60,7 @@ class CabooseProgram:
         await came_up
 
     def alive(self) -> bool:
-        """Nothing of it has ended or stalled."""
+        """Whether no part has ended or stalled."""
         return self._current.alive()
 
     async def ready(self) -> Mapping[str, bool | str]:
@@ -68,7 +68,7 @@ class CabooseProgram:
         return await self._current.ready()
 
     def _next(self) -> Caboose:
-        """With the configuration that is wanted, where it can be built; else with the last good one."""
+        """The next caboose: with the new configuration if it is usable, else with the last good one."""
         if self._wanted is not None:
             try:
                 following = self._built(self._wanted[0])

@@ -15,7 +15,7 @@ START = UUID(int=0)
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which part of a sweep to read next."""
+    """The part of a sweep to read next."""
 
     skip: Sequence[str]  # action names
     buckets: Sequence[int]
@@ -55,7 +55,7 @@ class Queries(Session):
         await self.dicts("insert_events", values)
 
     async def lock_free(self, uuids: Sequence[UUID]) -> set[UUID]:
-        """Lock those of these threads that nobody else has locked, until the transaction ends."""
+        """Lock those of these threads that are not locked by others, until the transaction ends."""
         return {row["action_uuid"] for row in await self.dicts("lock_free", {"uuids": list(uuids)})}
 
     async def open_at(self, runs: Mapping[UUID, int]) -> set[UUID]:

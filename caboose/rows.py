@@ -11,7 +11,7 @@ from switchyard.status import Status
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A thread as it was when it was read, for one observation."""
+    """A thread as read for one observation."""
 
     position: int  # of the observation in the batch, from 1
     action_uuid: UUID

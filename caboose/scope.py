@@ -1,4 +1,4 @@
-"""Which actions this caboose is responsible for: those of its sources, and those whose type has no source."""
+"""The actions that this caboose is responsible for: those of its sources, and of types without a source."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ class Scope:
         shard: Shard,
         leaders: Mapping[str, Leader] | None = None,
     ) -> "Scope":
-        """A name whose type has a source that is not here is another's; the rest is everybody's."""
+        """This caboose's scope; names whose type has a source that does not run here belong to others."""
         others = (name for name, action in config.actions.items() if _has_source(action.type))
         return cls(
             shard, sources, leaders or {}, tuple(sorted(name for name in others if name not in sources))
         )
 
     def not_now(self) -> tuple[str, ...]:
-        """Action names that are not ours, or whose source another caboose leads now."""
+        """Action names outside this scope, or whose source another caboose leads now."""
         return (*self.not_ours, *(name for name, leader in self.leaders.items() if not leader.leads))
 
 

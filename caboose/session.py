@@ -1,4 +1,4 @@
-"""One database connection, for one task at a time, which is opened again when it was lost.
+"""One database connection for one task at a time; reopened after it was lost.
 
 Advisory locks that a lost connection held are released by the server.
 """
@@ -25,7 +25,7 @@ _WRITES = frozenset({"insert_events", "insert_callbacks", "callbacks_made"})
 
 
 class RowBusy(Transient):
-    """Somebody else holds a row, or a statement took too long; the connection is fine."""
+    """A row is locked by another transaction, or a statement timed out; the connection is fine."""
 
 
 class Session:
@@ -89,7 +89,7 @@ class Session:
 
     @asynccontextmanager
     async def closed_on_error(self) -> AsyncIterator[None]:
-        """After an error with advisory locks the connection may hold unknown ones: close it."""
+        """Close the connection after an error with advisory locks: it may hold unknown ones."""
         try:
             yield
         except BaseException:
@@ -99,7 +99,7 @@ class Session:
 
 @contextmanager
 def _ours(*, writes: bool = True) -> Iterator[None]:
-    """Errors of the server, or of locks, become ours; what it refuses for its content stays psycopg's."""
+    """Translate errors of the server or of locks to ours; data errors stay psycopg's."""
     try:
         yield
     except psycopg.Error as error:

@@ -1,6 +1,6 @@
-"""Archives ended executions, before their ends are recorded: the record, the log and the output, write-once.
+"""Archives ended executions before their ends are recorded: record, log and output, each written once.
 
-Where the store takes nothing, executions stay in their backend, and one inbox entry gives the reason for as
+While the store refuses writes, executions stay in their backend, and one inbox entry gives the reason for as
 long as that lasts.
 """
 
@@ -38,7 +38,7 @@ class Archive:
         self._seconds = metrics.archive_seconds
 
     async def write(self, source: Source, case: Case) -> None:
-        """Write what there is, then read and check the output. Raises StoreError where the store refuses."""
+        """Write the execution, then read and check its output. Raises StoreError if the store refuses."""
         seen = case.observation
         with self._seconds.time():
             log_bytes = await _log_of(source, seen)
@@ -47,7 +47,7 @@ class Archive:
         case.end, case.output, case.large = checked.end, checked.output, checked.large
 
     async def output_of(self, case: Case) -> Any:
-        """The output of a case that was too large to be held with those of its batch."""
+        """The output of a case; large ones are read again instead of being held for the batch."""
         places = Places(case.archived.uuid, case.archived.run)
         return await self.outputs.read(places)
 
@@ -70,7 +70,7 @@ class Archive:
 
 
 class Archiver:
-    """Archives one source's batches, and reports a store that refuses them."""
+    """Archives the batches of one source, and reports a store that refuses writes."""
 
     def __init__(self, source: Source, archive: Archive, inbox: Inbox, failed: Failed) -> None:
         self._source = source
@@ -81,7 +81,7 @@ class Archiver:
         self._resolve = True  # an earlier caboose may have reported the store
 
     async def archive(self, cases: Sequence[Case]) -> list[Case]:
-        """All at once; those that were archived. The others stay in their backend and come again."""
+        """Archive a batch concurrently; returns the archived cases. The others stay in their backend."""
         before = self._failures
         await asyncio.gather(*map(self._one, cases))
         archived = [case for case in cases if case.end is not None]
@@ -113,7 +113,7 @@ class Archiver:
 
 
 async def _log_of(source: Source, seen: Observation) -> bytes | None:
-    """A log that cannot be read does not keep an end from being recorded."""
+    """The log; one that cannot be read does not prevent the end from being recorded."""
     try:
         return await answered(source.log(seen))
     except Transient:

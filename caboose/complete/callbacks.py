@@ -1,11 +1,11 @@
 """Inserts the callbacks of recorded ends, inside the transaction that records them.
 
-`callbacks_made` gives a thread's callbacks to exactly one transaction, ever: ours, or that of any process
+`callbacks_made` assigns a thread's callbacks to exactly one transaction: ours, or that of whatever process
 recorded another end. A crash before the commit leaves nothing, a replay after it finds the flag cleared,
 and because a callback's uuid is derived from its end, even a second insert would change nothing.
 
-How many callbacks an end may have, and how large they may be together, is limited: an action of 100 KB could
-otherwise make gigabytes. What exceeds a limit becomes one INVALID action, which the inbox shows.
+The number and total size of an end's callbacks are limited: an action of 100 KB could
+otherwise produce gigabytes. Callbacks beyond a limit become one INVALID action, which the inbox shows.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ TOO_LARGE = "its parameters are larger than the 1 MiB that an action may have"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the callbacks of one end may cost."""
+    """The limits on the callbacks of one end."""
 
     most: int
     largest: int  # bytes, of all of them
@@ -63,18 +63,18 @@ class Callbacks:
         self._pool = pool
 
     def knows(self, workflow: str | None) -> bool:
-        """Whether the configuration has it; callbacks of other workflows stay due until it does."""
+        """Whether the workflow is configured; callbacks of unknown workflows stay due until it is."""
         return workflow is None or workflow in self._workflows
 
     @property
     def workflows(self) -> Sequence[str]:
-        """The workflows that are known."""
+        """The configured workflows."""
         return list(self._workflows)
 
     async def insert(
         self, queries: Queries, runs: Mapping[UUID, int], outputs: Mapping[Run, Any]
     ) -> list[UUID]:
-        """Inside a transaction: insert the callbacks that are due, in chunks; returns whose they were."""
+        """Insert due callbacks in chunks, inside a transaction; returns the threads they belong to."""
         ours = await queries.callbacks_made(runs)
         if not ours:
             return []
@@ -92,7 +92,7 @@ class Callbacks:
         return list(ours)
 
     async def _planned(self, queries: Queries, ended: Ended, output: Any) -> AsyncIterator[Planned]:
-        """All callbacks of an end, one action at a time."""
+        """The planned callbacks of an end, one action at a time."""
         configured = [Candidate("configured", each) for each in await self._callbacks_of(queries, ended)]
         own, unreadable = own_callbacks(ended)
         try:
@@ -112,7 +112,7 @@ class Callbacks:
     async def _evaluated(
         self, ended: Ended, candidates: Sequence[Candidate], document: dict[str, Any], seconds: float
     ) -> list[Candidate]:
-        """Callbacks whose JSONPaths may take long get their matches from the pool."""
+        """The callbacks, with matches from the pool for JSONPaths that may take long."""
         apply = (each for each in candidates if ended.status in each.callback.ends)
         slow = [each for each in apply if not is_cheap(each.callback)]
         if not slow:
@@ -128,7 +128,7 @@ class Callbacks:
         return [replace(each, found=matches.get(id(each))) for each in candidates]
 
     async def _by_reference(self, planned: Planned) -> Planned:
-        """A chained workflow may be given more than an action can hold: then the store holds it."""
+        """Store parameters of a chained workflow that are too large for an action, and pass a reference."""
         if planned.workflow is None:
             return planned
         data = json.dumps(planned.parameters).encode()
@@ -138,7 +138,7 @@ class Callbacks:
         return replace(planned, parameters=STORED, size=0)
 
     async def _callbacks_of(self, queries: Queries, ended: Ended) -> Sequence[Callback]:
-        """Those of its workflow, if that is what ran: anybody may name a workflow beside another action."""
+        """The callbacks of its workflow, if it really ran: a submission may name it with another action."""
         workflow = self._workflows.get(ended.workflow or "")
         if workflow is None or workflow.action == ended.action_name:
             return workflow.callbacks if workflow else ()
@@ -151,7 +151,7 @@ class Callbacks:
 
 
 def _limited(planned: Iterator[Planned], limits: Limits) -> Iterator[Planned]:
-    """These, measured; the one that passes a limit is the last, and INVALID."""
+    """The callbacks up to the limits; one that exceeds a limit becomes INVALID and is the last."""
     sizes, total = Sizes(), 0
     for number, each in enumerate(planned):
         size = sum(len(key) + 4 + sizes.of(value, limits.largest) for key, value in each.parameters.items())
@@ -167,7 +167,7 @@ def _limited(planned: Iterator[Planned], limits: Limits) -> Iterator[Planned]:
 
 
 async def _insert(queries: Queries, pairs: Sequence[Pair]) -> None:
-    """Insert a chunk; an action that can never run ends INVALID at once, so that a person sees it."""
+    """Insert a chunk; an action that can never run ends INVALID at once and is shown in the inbox."""
     if not pairs:
         return
     began = time.monotonic()

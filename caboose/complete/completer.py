@@ -38,7 +38,7 @@ AT_ONCE = 20.0  # seconds of one turn for ends that are recorded alone: a loop m
 
 
 class Completer:
-    """The loop that takes one source's observations from the intake to their end."""
+    """The loop that completes the observations of one source."""
 
     def __init__(
         self, served: ServedSource, intake: Intake, leader: Leader, queries: Queries, services: Services
@@ -57,7 +57,7 @@ class Completer:
         self._forgetter = Forgetter(source, queries, services.metrics)
 
     async def run_once(self) -> float | None:
-        """Complete what came and what is due again; sleep until there is more."""
+        """Complete new cases and those due for a retry; sleep until there are more."""
         if not await self._leader.look():
             return self._leader.look_in
         most = self._services.config.caboose.batch
@@ -71,7 +71,7 @@ class Completer:
         return min(next_in, key=_soonest)
 
     async def _batch(self, seen: Sequence[Seen]) -> None:
-        """Whatever becomes of a batch: a case that is not finished then goes back."""
+        """Return the unfinished cases of a batch to the intake, also after an error."""
         cases = [Case(each) for each in seen]
         try:
             await self._complete(cases)
@@ -96,7 +96,7 @@ class Completer:
         await self._forgetter.forget([*recorded, *_with(NextStep.FORGET, archived), *unknown])
 
     async def _look_up(self, cases: Sequence[Case]) -> None:
-        """Read the threads of observations, and decide what to do about each."""
+        """Read the threads of the observations, and decide the next step of each."""
         threads = await self._queries.threads([case.observation for case in cases])
         for position, case in enumerate(cases):
             case.thread = threads.get(position)
@@ -104,7 +104,7 @@ class Completer:
         self._services.metrics.observed.labels(self._source.name).inc(len(cases))
 
     async def _record(self, cases: Sequence[Case]) -> list[Case]:
-        """All in one transaction; those that may take long or are large each in one of its own."""
+        """Record ends in one transaction; slow or large ones each in a separate transaction."""
         recorded: list[Case] = []
 
         async def record(batch: Sequence[Case]) -> None:
@@ -131,7 +131,7 @@ class Completer:
         await self._services.recorder.record(self._queries, cases, self._check_leadership)
 
     async def _failed(self, case: Case, error: Exception) -> None:
-        """One case that cannot be processed: it is reported and set aside."""
+        """Report a case that cannot be processed, and set it aside."""
         case.set_aside(LATER)
         log.warning("could not process", source=self._source.name, seen=_named(case), error=str(error))
         if isinstance(error, Transient):
@@ -168,12 +168,12 @@ def _named(case: Case) -> str:
 
 
 def _with(step: NextStep, cases: Sequence[Case]) -> list[Case]:
-    """Those with this step; a case that could not be looked up has none."""
+    """The cases with this next step; a case that could not be looked up has none."""
     return [case for case in cases if case.step is step]
 
 
 def _once_per_run(cases: Sequence[Case]) -> list[Case]:
-    """An end that was observed twice in one batch is recorded once; the second finds it in the ledger."""
+    """One case per run: a second observation of an end in the same batch is handled in a later one."""
     first: dict[tuple[object, int], Case] = {}
     for case in cases:
         key = (case.observation.uuid, case.observation.run)

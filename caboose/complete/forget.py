@@ -1,7 +1,7 @@
-"""Forgetting: delete or acknowledge what is archived and recorded, under the thread's advisory lock.
+"""Deletes or acknowledges executions that are archived and recorded, under the thread's advisory lock.
 
-Conductor holds the lock while it dispatches. One that claimed just before the end is still going to submit;
-if the workflow were deleted by then, the same name would run a second time. So: try the lock; if it is
+Conductor holds the lock while it dispatches. A conductor that claimed just before the end may still submit;
+if the workflow were deleted by then, the same name would run a second time. So try the lock; if it is
 taken, forget later.
 """
 
@@ -22,7 +22,7 @@ Forgettable = tuple[Observation, int | None]  # with the lock of its thread, whe
 
 
 class Forgetter:
-    """Forgets for one source; what could not be forgotten is tried again at the next call."""
+    """Forgets executions of one source; retries failed ones at the next call."""
 
     def __init__(self, source: Source, queries: Queries, metrics: CabooseMetrics) -> None:
         self._source = source
@@ -32,16 +32,16 @@ class Forgetter:
 
     @property
     def waiting(self) -> int:
-        """How many could not be forgotten yet."""
+        """How many executions wait to be forgotten."""
         return len(self._waiting)
 
     @property
     def next_in(self) -> float | None:
-        """Seconds until the next try; None: nothing waits."""
+        """Seconds until the next try; None if nothing waits."""
         return SOON if self._waiting else None
 
     async def forget(self, cases: Sequence[Case]) -> None:
-        """Forget these and those that wait. From here on they are the forgetter's, and finished."""
+        """Forget these and the waiting ones. The cases are finished: from here on the forgetter retries."""
         self._waiting += map(_forgettable, cases)  # should the database fail now, nothing is lost
         for case in cases:
             case.finished = True
@@ -58,7 +58,7 @@ class Forgetter:
         self._waiting = [pair for pair in todo if pair[1] is not None and pair[1] not in free] + failed
 
     async def _forget_all(self, todo: Sequence[Forgettable]) -> list[Forgettable]:
-        """Those that failed."""
+        """Forget all of them; returns those that failed."""
         results = await asyncio.gather(*(self._one(each) for each, _ in todo), return_exceptions=True)
         failed = []
         for pair, result in zip(todo, results, strict=True):
@@ -76,7 +76,7 @@ class Forgetter:
 
 
 def _forgettable(case: Case) -> Forgettable:
-    """Without what only the archive needed."""
+    """The case without data that only the archive needed."""
     seen = case.observation
     if case.thread is None:
         log.warning("an end without an action is forgotten", action_uuid=str(seen.uuid), run=seen.run)

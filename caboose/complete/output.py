@@ -1,7 +1,7 @@
 """The output of an execution: read from the store within limits, checked against the workflow schema.
 
-A stranger wrote it. What is larger than a little, or has a schema, is parsed and checked in a bounded process
-first: an output that takes too much time or memory there is unusable, and its execution FAILED.
+Outputs are untrusted. One that is not small, or has a schema, is parsed and checked in a bounded process
+first: an output that takes too much time or memory there is unusable, and its execution becomes FAILED.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class Outputs:
         self._one_at_a_time = asyncio.Lock()
 
     async def read(self, places: Places) -> Any:
-        """The output, where there is one that can be used."""
+        """The output, if there is a usable one."""
         return (await self._parsed(places, None, self._max_bytes))[0]
 
     async def check(self, seen: Observation, schema: JsonSchema | None) -> Checked:
@@ -64,7 +64,7 @@ class Outputs:
         return Checked(seen, None if large or problem else output, large=large and not problem)
 
     async def _parsed(self, places: Places, schema: JsonSchema | None, limit: int) -> tuple[Any, str | None]:
-        """The output, and what is wrong with it; that there is none is for its schema to judge."""
+        """The output, and what is wrong with it; whether it may be missing is up to its schema."""
         try:
             data = await asyncio.to_thread(self._store.get, places.output, limit=limit)
         except StoreMissing:
@@ -81,7 +81,7 @@ class Outputs:
             return None, f"the output cannot be used: {places.output} is not JSON: {error}"
 
     async def _problem(self, data: bytes, schema: JsonSchema | None) -> str | None:
-        """What a bounded process finds wrong with it."""
+        """The problem that a bounded process finds, if any."""
         if schema is None and len(data) <= LITTLE:
             return None
         text = json.dumps(True if schema is None else schema.document)
@@ -101,7 +101,7 @@ class Outputs:
 
 
 def _unusable(seen: Observation, problem: str) -> Observation:
-    """It succeeded without a usable output: another run would end the same way."""
+    """A fatal failure: it succeeded without a usable output, and another run would end the same way."""
     detail: Mapping[str, Any] = {**seen.detail, "ended": str(seen.status)}
     return replace(seen, status=Status.FAILED, error=problem, fatal=True, detail=detail)
 

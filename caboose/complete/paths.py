@@ -1,6 +1,6 @@
-"""JSONPaths whose cost a stranger may control, evaluated in a bounded child process.
+"""Evaluates JSONPaths over untrusted documents in a bounded child process.
 
-A path of names and indexes costs nothing, and one with a single wildcard per segment visits the document
+A path of names and indexes is cheap, and one with a single wildcard per segment visits the document
 once: both are evaluated in place. Filters, descendants and lists of selectors can take exponential time, so
 a callback that has one is evaluated by the pool. The child returns where the matches are, not the matches:
 the values stay shared with the document, and a large output is not copied for every callback.
@@ -31,7 +31,7 @@ Location = Sequence[str | int]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where the paths of one callback match: its items, and for each item every path of its parameters."""
+    """The matches of one callback's paths: its items, and for each item every path of its parameters."""
 
     items: Sequence[Location | None]  # None: the callback is for the summary
     values: Sequence[Mapping[str, Sequence[Location]]]
@@ -39,7 +39,7 @@ class Found:
 
 
 def is_cheap(callback: Callback) -> bool:
-    """Whether its paths visit the document about once, whatever it holds."""
+    """Whether its paths visit any document only about once."""
     if callback.for_ == "items":
         return _is_linear(callback.items_path) and all(map(_is_singular, _value_paths(callback)))
     return all(map(_is_linear, _value_paths(callback)))
@@ -70,7 +70,7 @@ async def find(
 
 
 def value_at(document: Any, location: Location) -> Any:
-    """What is at that place of the document."""
+    """The value at that location of the document."""
     for part in location:
         document = document[part]
     return document

@@ -1,8 +1,8 @@
 """Plans the callbacks of an end: which apply, for which items, with which parameters.
 
-Pure and lazy: nothing is read or written here, and of ten thousand items only one action at a time exists.
+Pure and lazy: no I/O, and of ten thousand items only one action at a time is in memory.
 A callback's uuid is derived from its parent, run, name and item, so planning an end again gives the same
-actions. What cannot be planned becomes an INVALID action, so that a person sees it; the other callbacks go
+actions. A callback that cannot be planned becomes an INVALID action, which the inbox shows; the others go
 on.
 """
 
@@ -29,7 +29,7 @@ Subject = tuple[int | None, dict[str, Any], str | None]  # the item's number, th
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A callback that an end may have; `found` where its paths were evaluated before."""
+    """A callback that an end may have; `found`: its matches, if they were evaluated before."""
 
     origin: str  # part of the uuid: "configured", or "own 0" and so on
     callback: Callback
@@ -37,14 +37,14 @@ class Candidate:
 
 
 def plan(ended: Ended, candidates: Sequence[Candidate], document: dict[str, Any]) -> Iterator[Planned]:
-    """The actions that these callbacks make, in a fixed order."""
+    """The actions of these callbacks, in a fixed order."""
     for each in candidates:
         if ended.status in each.callback.ends:
             yield from _follow(ended, each, document)
 
 
 def document_of(ended: Ended, output: Any) -> dict[str, Any]:
-    """What JSONPaths see: {input, output, workflow}; `item` is added for each item."""
+    """The document for JSONPaths: {input, output, workflow}; `item` is added for each item."""
     state = {
         "uuid": str(ended.uuid),
         "run": ended.run,
@@ -59,7 +59,7 @@ def document_of(ended: Ended, output: Any) -> dict[str, Any]:
 
 
 def own_callbacks(ended: Ended) -> tuple[list[Candidate], list[Planned]]:
-    """The callbacks in the action itself: those that can be read, and an INVALID action for every other."""
+    """The callbacks submitted with the action: the valid ones, and an INVALID action for every other."""
     if ended.own_callbacks is None:
         return [], []
     try:
@@ -80,7 +80,7 @@ def own_callbacks(ended: Ended) -> tuple[list[Candidate], list[Planned]]:
 
 
 def invalid(ended: Ended, origin: str, reason: str, callback: Callback | None = None) -> Planned:
-    """An action that can never run, and is inserted to be seen."""
+    """An action that can never run; it is inserted so that the inbox shows it."""
     name, action = (callback.name, callback.action) if callback else (origin, ended.action_name)
     uuid = callback_uuid(ended, origin, name, None)
     return Planned(uuid, action, None, name, ended.priority, {}, reason)
@@ -106,9 +106,9 @@ def _follow(ended: Ended, candidate: Candidate, document: dict[str, Any]) -> Ite
 
 
 def _subjects(candidate: Candidate, document: dict[str, Any]) -> Iterator[Subject]:
-    """The document once, or once per item; an item filter finds nothing where there is no output.
+    """The document once, or once per item; without an output there are no items.
 
-    Where the filter fails midway, the items before it remain, and the last subject carries the reason.
+    If the filter fails midway, the items before it remain, and the last subject carries the reason.
     """
     callback, found = candidate.callback, candidate.found
     try:
@@ -153,7 +153,7 @@ def _failed(callback: Callback, error: Exception | str) -> str:
 
 
 def _given(callback: Callback, seen: dict[str, Any]) -> dict[str, Any]:
-    """Passed by default: each item; for a summary without parameters, the state and the summary."""
+    """The default parameters: the item; for a summary, the state and the summary."""
     if callback.for_ == "items":
         return {"item": seen["item"]}
     if callback.parameters:
@@ -166,7 +166,7 @@ def _given(callback: Callback, seen: dict[str, Any]) -> dict[str, Any]:
 def evaluate(
     value: Value, seen: Mapping[str, Any], located: Mapping[str, Sequence[Location]] | None = None
 ) -> Any:
-    """The literal, or what the path finds: one match gives its value, several a list, none the default."""
+    """The literal, or the result of the path: one match gives its value, several a list, none the default."""
     if value.path is None:
         return value.value
     path = compile_path(value.path)
@@ -177,7 +177,7 @@ def evaluate(
 
 
 def _unreadable(ended: Ended, written: Any, origin: str, error: Exception) -> Planned:
-    """A callback that cannot be read becomes an INVALID action, which the inbox shows."""
+    """The INVALID action for a callback that cannot be parsed."""
     given = written if isinstance(written, dict) else {}
     name = _name(given.get("name"), origin)
     reason = f"the callback cannot be read: {error}"
@@ -191,7 +191,7 @@ def _unreadable(ended: Ended, written: Any, origin: str, error: Exception) -> Pl
 
 
 def _path_length(written: Sequence[Any]) -> int:
-    """How many characters of JSONPath there are in callbacks that were not checked yet."""
+    """The total length of the JSONPaths in callbacks that were not checked yet."""
     total, waiting = 0, list(written)
     while waiting:
         each = waiting.pop()

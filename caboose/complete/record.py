@@ -32,7 +32,7 @@ class Recorder:
     async def record(
         self, queries: Queries, cases: Sequence[Case], check_leadership: Callable[[], None]
     ) -> None:
-        """All ends in one transaction, which rolls back where another caboose leads by now."""
+        """Record all ends in one transaction, which rolls back if another caboose leads by now."""
         began = time.monotonic()
         retries = {_uuid(case): event for case in cases if (event := self._retry(case))}
         async with queries.transaction():
@@ -48,11 +48,11 @@ class Recorder:
             _trace(case, time.monotonic() - began)
 
     def _has_callbacks(self, case: Case) -> bool:
-        """Where this configuration does not have the workflow, its callbacks stay due until one does."""
+        """Whether its callbacks can be planned; those of an unknown workflow stay due until it is known."""
         return self._callbacks.knows(case.known_thread.workflow)
 
     def _retry(self, case: Case) -> Event | None:
-        """The event that opens the next run, where the workflow's policy has one for this failure."""
+        """The event that opens the next run, if the workflow's retry policy allows one."""
         end, thread = case.archived, case.known_thread
         workflow = self._workflows.get(thread.workflow or "")
         open_run = not thread.status.ended and end.run == thread.run
@@ -66,7 +66,7 @@ class Recorder:
 
 
 def _event(case: Case, *, retried: bool) -> Event:
-    """The end; the failure of a run that is followed by another is recorded as INFO."""
+    """The event of an end; the failure of a run that is retried is recorded as INFO."""
     end = case.archived
     assert end.status is not None, "only ends are recorded"
     detail: dict[str, Any] = {**end.detail, "archive": Places(end.uuid, end.run).folder}

@@ -1,4 +1,4 @@
-"""When a failed execution is followed by another run, under its workflow's retry policy."""
+"""When a failed execution is run again, by its workflow's retry policy."""
 
 import random
 
@@ -7,7 +7,7 @@ from switchyard.config.retry import RetryPolicy
 
 
 def next_run_in(policy: RetryPolicy, tries: int, *, fatal: bool, chance: random.Random) -> float | None:
-    """Seconds until the next run; None: that was the last one, or another cannot help.
+    """Seconds until the next run; None if no runs are left, or another one cannot help.
 
     `tries` counts the runs that the policy opened since the workflow was last triggered.
     """

@@ -15,7 +15,7 @@ from switchyard.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The configuration, and the parts that were made from it."""
+    """The configuration, and the services created from it."""
 
     config: Config
     archive: Archive
@@ -30,7 +30,7 @@ class Services:
 
     @classmethod
     def of(cls, config: Config, store: Store, chance: Random, metrics: CabooseMetrics) -> "Services":
-        """Made for one configuration and one store."""
+        """Create the services for one configuration and one store."""
         pool = Pool(preload=(*evaluate.PRELOAD, "caboose.complete.paths"))
         callbacks = Callbacks(config, store, pool)
         recorder = Recorder(config, callbacks, chance)

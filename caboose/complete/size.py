@@ -1,10 +1,10 @@
-"""How large a value is as JSON, without encoding it."""
+"""Measures the size of a value as JSON without encoding it."""
 
 from typing import Any
 
 
 class Sizes:
-    """Measures values of one document; a value that many callbacks share is measured once.
+    """Measures values of one document; a value shared by many callbacks is measured once.
 
     The measure is a lower bound: the compact JSON text, with a character for each number.
     """
@@ -14,7 +14,7 @@ class Sizes:
         self._known: dict[int, tuple[Any, int]] = {}
 
     def of(self, value: Any, limit: int) -> int:
-        """The size, or something above the limit as soon as it is passed."""
+        """The size; measuring stops above the limit."""
         if not isinstance(value, dict | list):
             return _own_size(value)
         known = self._known.get(id(value))

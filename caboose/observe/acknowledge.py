@@ -1,4 +1,4 @@
-"""Acknowledging what was dealt with: a message that cannot be acknowledged comes again, without harm."""
+"""Acknowledges handled messages; one that cannot be acknowledged is delivered again, without harm."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ log = get_logger(__name__)
 
 
 async def acknowledge(source: str, cases: Sequence[Case]) -> None:
-    """The ledger has them: they are finished, whatever becomes of the rest of their batch."""
+    """Acknowledge recorded cases and mark them as finished, independently of the rest of their batch."""
     for case in cases:
         case.finished = True
     waiting = (_one(case.seen.acknowledge) for case in cases if case.seen.acknowledge)

@@ -1,4 +1,4 @@
-"""What to do about an observation, given its thread: every case in one place, without side effects."""
+"""Decides the next step of an observation, given its thread; all rules, no side effects."""
 
 from collections.abc import Collection
 
@@ -9,7 +9,7 @@ from switchyard.status import Status
 
 
 def decide(seen: Observation, thread: Thread | None, names: Collection[str]) -> NextStep:
-    """The only place where this is decided; `names`: the action names that the source serves."""
+    """The next step of an observation; `names`: the action names that the source serves."""
     if thread is None:
         return _without_thread(seen)
     if seen.run > thread.run or thread.action_name not in names:
@@ -25,21 +25,21 @@ def decide(seen: Observation, thread: Thread | None, names: Collection[str]) -> 
 
 
 def _without_thread(seen: Observation) -> NextStep:
-    """Retention dropped the thread: what still runs is stopped, what ended is forgotten."""
+    """The thread was dropped by retention: stop a running execution, forget an ended one."""
     if seen.status is None or seen.status is Status.INFO:
         return NextStep.ACKNOWLEDGE
     return NextStep.FORGET if seen.status.ended else NextStep.STOP
 
 
 def _end(thread: Thread, *, over: bool) -> NextStep:
-    """It counts once conductor has recorded the handover: what was not handed over cannot have ended."""
+    """An end counts only after conductor has recorded the handover."""
     if over:
         return NextStep.FORGET if thread.recorded else NextStep.COMPLETE
     return NextStep.COMPLETE if thread.status in (Status.QUEUED, Status.RUNNING) else NextStep.LATER
 
 
 def _after_the_end(seen: Status, thread: Thread) -> NextStep:
-    """It runs though its thread ended; where the end of its execution is recorded, a fresh look decides.
+    """It runs although its thread has ended; if the execution's end is recorded, look again first.
 
     The observation may be old. But a create that was on its way while its conductor lost the lock may have
     arrived after the deletion, and then nobody waits for what it started.
@@ -50,7 +50,7 @@ def _after_the_end(seen: Status, thread: Thread) -> NextStep:
 
 
 def _progress(seen: Observation, thread: Status) -> NextStep:
-    """RUNNING is written after QUEUED only: before that, conductor's next event would replace it."""
+    """RUNNING is written only after QUEUED: before that, conductor's next event would replace it."""
     if seen.status is Status.INFO:
         return NextStep.WRITE
     if seen.status is not Status.RUNNING:

@@ -1,4 +1,4 @@
-"""Observations that were reported and are not processed yet.
+"""The intake: observations that were reported and are not processed yet.
 
 Three places: a bounded queue of what is new; what waits for something shared (the store, a lock), which stops
 the queue while there is much of it; and what was set aside because it waits for something of its own, or was
@@ -26,7 +26,7 @@ Key = tuple[UUID, int, Status | None]
 
 
 def _key(seen: Seen) -> Key | None:
-    """What makes two observations the same; one that must be acknowledged is like no other."""
+    """The key by which observations are deduplicated; one that must be acknowledged is always unique."""
     if not isinstance(seen, Observation) or seen.acknowledge or seen.handle:
         return None
     key = seen.uuid, seen.run, seen.status
@@ -34,7 +34,7 @@ def _key(seen: Seen) -> Key | None:
 
 
 class Intake:
-    """Fills from a source as fast as it is emptied, and no faster."""
+    """Fills from a source no faster than it is emptied."""
 
     def __init__(
         self, source: Source, leader: Leader, room: int, clock: Callable[[], float] = time.monotonic
@@ -53,22 +53,22 @@ class Intake:
 
     @property
     def waiting(self) -> int:
-        """How many are to be tried again."""
+        """How many observations wait for a retry."""
         return len(self._later) + len(self._aside)
 
     async def run_once(self) -> float | None:
-        """Observe until the source ends or fails; then it is observed again."""
+        """Observe until the source ends or fails; the runner then starts again."""
         async for seen in self._leader.while_leading(self._source.observations):
             await self.put(seen)
         return 1.0
 
     async def put(self, seen: Seen) -> None:
-        """Hand one in; waits while there is no room."""
+        """Add an observation; waits while the queue is full."""
         await self._came.put(seen)
         self.on_arrival()
 
     def take(self, most: int) -> list[Seen]:
-        """What is due again, then what is new; nothing new while too much waits."""
+        """Take due retries, then new observations; no new ones while too many wait."""
         now = self._clock()
         taken: list[Seen] = []
         self._take_due(self._later, now, most, taken)
@@ -77,13 +77,13 @@ class Intake:
         return taken
 
     def take_aside(self, most: int) -> list[Seen]:
-        """What is due again of what was set aside: a batch of its own, for it may fail again."""
+        """Take due retries of cases that were set aside, as a separate batch because they may fail again."""
         taken: list[Seen] = []
         self._take_due(self._aside, self._clock(), most, taken)
         return taken
 
     def put_back(self, seen: Iterable[Seen], seconds: float, *, aside: bool = False) -> None:
-        """Not now: again after this many seconds; what is put aside takes no room from what is new."""
+        """Return an observation for a retry after this many seconds; `aside` ones do not block new ones."""
         # The more is aside, the longer it waits there: trying it again must not take the time of what is new.
         due = self._clock() + seconds * (1 + len(self._aside) / self._room if aside else 1)
         for each in seen:
@@ -104,12 +104,12 @@ class Intake:
             taken.append(again)
 
     def _drop(self, seen: Seen) -> None:
-        """Its message is delivered again, or its backend lists it again after a restart."""
+        """Drop it: its message is delivered again, or its backend lists it again after a restart."""
         self._keys.discard(_key(seen))
         log.warning("too much was set aside: the oldest is dropped", source=self._source.name)
 
     def next_in(self) -> float | None:
-        """Seconds until something is due; 0 where it is now, None where only an arrival helps."""
+        """Seconds until something is due; 0 if it is now, None if nothing waits."""
         room = len(self._later) < self._room and not self._came.empty()
         due = min(heap[0][0] if heap else math.inf for heap in (self._later, self._aside)) - self._clock()
         if room or due <= 0:

@@ -1,4 +1,4 @@
-"""Wakes up on a cancel or an end with callbacks. A notification only saves time: the next pass finds them."""
+"""Listens for cancels and ends with callbacks. Notifications only save time: the next pass finds them."""
 
 from collections.abc import Callable
 

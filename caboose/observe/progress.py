@@ -1,4 +1,4 @@
-"""Everything that a source reports except ends: progress, heartbeats, messages, and what must be stopped."""
+"""Handles everything that a source reports except ends: progress, heartbeats, messages, stops."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ class Progress:
         self._stopper = stopper
 
     async def messages(self, cases: Sequence[Case]) -> None:
-        """Messages that belong in the inbox, heartbeats of workers, jobs that no thread follows."""
+        """Handle inbox messages, heartbeats of workers, and jobs without a thread."""
         for case in cases:
             if isinstance(case.seen, Notice):
                 await self.notice(case, case.seen)
@@ -47,7 +47,7 @@ class Progress:
         await self._acknowledge([case])
 
     async def record(self, cases: Sequence[Case], failed: Failed) -> None:
-        """Every observation that is not an end to complete or forget."""
+        """Handle every observation that is not an end to complete or forget."""
         by_step = {step: [case for case in cases if case.step is step] for step in NextStep}
         await one_by_one(self._write, [*by_step[NextStep.WRITE], *by_step[NextStep.NOTE]], failed)
         await self._wait(by_step[NextStep.LATER])
@@ -60,14 +60,14 @@ class Progress:
         await self._acknowledge(by_step[NextStep.ACKNOWLEDGE])
 
     async def _wait(self, cases: Sequence[Case]) -> None:
-        """Until conductor has recorded the handover; progress that came often without it is dropped."""
+        """Retry until conductor has recorded the handover; after many retries, progress is dropped."""
         for case in cases:
             case.set_aside(SOON)
         ended = {case for case in cases if case.observation.status and case.observation.status.ended}
         await self._acknowledge([case for case in cases if case.observation.poison and case not in ended])
 
     async def _in_turn(self, step: Step, cases: Sequence[Case], failed: Failed) -> None:
-        """One after the other; where one fails, the rest waits apart from it: each failure may take long."""
+        """Handle cases one after the other; after a failure, which may be slow, the rest is retried later."""
         for number, case in enumerate(cases):
             await one_by_one(step, [case], failed)
             if not case.finished:
@@ -88,7 +88,7 @@ class Progress:
         await self._acknowledge(cases)
 
     async def _look(self, cases: Sequence[Case]) -> None:
-        """They were seen running after their end: stopped where a fresh look finds them running."""
+        """Look again at executions seen running after their end; stop those that still run."""
         for case in cases:
             seen = case.observation
             found = None
@@ -99,7 +99,7 @@ class Progress:
         await self._acknowledge(cases)
 
     async def _report(self, cases: Sequence[Case]) -> None:
-        """A report about something that this source cannot have: a mistake, or a forgery."""
+        """Report an observation that this source cannot legitimately make: a mistake or a forgery."""
         for case in cases:
             seen, thread = case.observation, case.known_thread
             where = f"which is at run {thread.run}"
@@ -114,14 +114,14 @@ class Progress:
             await self._dismiss(cases)
 
     async def _dismiss(self, cases: Sequence[Case]) -> None:
-        """A message that came once: acknowledged, or forgotten where it reports an end."""
+        """Acknowledge a message, or forget it if it reports an end."""
         for case in cases:
             if case.seen.acknowledge is None:
                 await answered(self._source.forget(case.observation))
         await self._acknowledge(cases)
 
     async def _heartbeat(self, beat: Beat) -> None:
-        """The row of the worker has the action name, if there is only one that it can work for."""
+        """Record a worker's heartbeat; its row has the action name if there is only one possible."""
         (action_name,) = self._names if len(self._names) == 1 else (None,)
         if not await self._queries.record_worker(worker_uuid(beat.worker), beat, action_name):
             reason = f"{self._source.name} reported a heartbeat of {beat.worker}, which is another program's"
@@ -140,7 +140,7 @@ def worker_uuid(name: str) -> UUID:
 
 
 def _events(cases: Sequence[Case]) -> list[Event]:
-    """RUNNING once per run, INFO as often as it was reported."""
+    """The events to record: RUNNING once per run, INFO for every report."""
     seen = [_noted(case) for case in cases]
     running = {(each.uuid, each.run): _event(each) for each in seen if each.status is Status.RUNNING}
     return [*running.values(), *(_event(each) for each in seen if each.status is Status.INFO)]

@@ -1,6 +1,6 @@
 """Stops executions whose action was cancelled, timed out, ended otherwise or is at a later run.
 
-Level-triggered: the backend is asked again for as long as the execution is observed to run, so a create that
+Level-triggered: the stop is repeated for as long as the execution is observed to run, so a create that
 was on its way when the thread ended does no harm.
 """
 
@@ -20,7 +20,7 @@ REMEMBERED = 10_000
 
 
 class Stopper:
-    """Stops one source's executions, and records that once per execution."""
+    """Stops the executions of one source, and records each stop once."""
 
     def __init__(self, source: Source, metrics: CabooseMetrics) -> None:
         self._source = source
@@ -42,12 +42,12 @@ class Stopper:
 
 
 def stopped(uuid: UUID, run: int, reason: str) -> Event:
-    """The event that an execution was asked to stop."""
+    """The event that records the stop of an execution."""
     return Event(uuid, run, Status.INFO, None, None, {"note": f"its execution was asked to stop: {reason}"})
 
 
 def why(seen: Observation, thread: Thread | None) -> str:
-    """Why the execution is no longer needed."""
+    """The reason why the execution is no longer needed."""
     if thread is None:
         return "its action is gone from the ledger"
     if seen.run < thread.run:

@@ -1,11 +1,11 @@
 """The sweep for ends that others recorded: a cancel, INVALID at submission, a plain SQL insert.
 
-`callbacks_due` survives everything: until it is cleared, in the transaction that inserts the callbacks, this
-sweep comes back to the end. Before that it asks the backend to stop what may still run.
+`callbacks_due` is durable: until it is cleared, in the transaction that inserts the callbacks, this
+sweep returns to the end. Before that it asks the backend to stop an execution that may still run.
 
-Each pass pages through all ends that are due. An end that fails is reported in the inbox and left out for a
-while; a source that does not answer is left out for the rest of the pass; a row that somebody has locked is
-left out, and so are all other locked rows, which one statement finds. The ends behind them go on.
+Each pass pages through all due ends. An end that fails is reported in the inbox and skipped for a
+while; a source that does not answer is skipped for the rest of the pass; a locked row is
+skipped, together with all other locked rows, which one statement finds. Other ends are processed.
 """
 
 import time
@@ -34,7 +34,7 @@ AT_ONCE = 20.0  # seconds of one turn: a loop must not look stuck
 
 
 class DueCallbacks:
-    """The loop that inserts callbacks that are still due."""
+    """The loop that inserts due callbacks."""
 
     name = "due callbacks"
 
@@ -59,7 +59,7 @@ class DueCallbacks:
         self._unanswered: set[str] = set()  # action names of sources that did not answer in this pass
 
     async def run_once(self) -> float | None:
-        """One page; a full one is followed by the next at once, the last one ends the pass."""
+        """Process one page; a full page is followed by the next at once, the last one ends the pass."""
         skip = self._unanswered.union(self._scope.not_now())
         workflows, limit = self._services.callbacks.workflows, self._services.config.caboose.batch
         page = Page(sorted(skip), self._scope.shard.buckets, limit, self._after)
@@ -77,7 +77,7 @@ class DueCallbacks:
         return None if idle else poll
 
     async def _follow_up_page(self, due: Sequence[Due]) -> tuple[int, UUID | None]:
-        """How many were followed up, and up to where: a page that takes long is left in the middle."""
+        """Follow up the ends of a page; returns how many, and the last: a slow page is interrupted."""
         done, last = 0, None
         locked: set[UUID] = set()
         until = self._clock() + AT_ONCE
@@ -98,7 +98,7 @@ class DueCallbacks:
         return self._clock() < self._failed.get((end.uuid, end.run), 0.0)
 
     async def _follow_up(self, end: Due) -> int:
-        """Stop it, then insert its callbacks; whatever one end raises delays no other."""
+        """Stop the execution, then insert the callbacks of its end; an error does not delay other ends."""
         try:
             was_stopped = await self._stop(end)
             outputs = {(end.uuid, end.run): await self._output(end)}
@@ -136,20 +136,20 @@ class DueCallbacks:
         return True
 
     async def _locked(self, uuids: Sequence[UUID]) -> set[UUID]:
-        """Those of these threads that somebody else has locked."""
+        """The threads that are locked by other transactions."""
         async with self._queries.transaction():
             free = await self._queries.lock_free(uuids)
         return set(uuids) - free
 
     async def _output(self, end: Due) -> Any:
-        """Only a workflow has one."""
+        """The output; only workflows have one."""
         if end.workflow is None:
             return None
         places = Places.of_output(end.uuid, end.run, end.reused)
         return await self._services.archive.outputs.read(places)
 
     async def _report_unknown(self, workflows: Sequence[str]) -> None:
-        """Callbacks of workflows that this configuration lacks stay due, and a person sees why."""
+        """Report in the inbox that callbacks stay due because their workflow is not configured."""
         if self._clock() < self._looked_for_unknown + UNKNOWN_EVERY:
             return
         first = self._looked_for_unknown == float("-inf")

@@ -1,10 +1,10 @@
 """Compares the executions that the ledger expects in a backend with those the backend has.
 
-An execution that is not there is missing at first: it may be on its way, or a list may be stale. One that
-stays missing for the grace is looked for again, by name and past every cache, under its thread's
-advisory lock, so that no conductor is submitting it meanwhile. Only then has it vanished, and ends FAILED
-for an administrator to see. Where a source cannot know without asking, it is asked once the execution has
-been silent for long.
+An execution that is not there counts as missing first: it may be on its way, or a list may be stale. One
+that stays missing for the grace period is looked up again by name, bypassing caches, under its thread's
+advisory lock, so that no conductor is submitting it meanwhile. Only then it counts as vanished and ends
+FAILED for an administrator to see. A source that cannot know without asking is queried when the execution
+has been silent for a long time.
 """
 
 import time
@@ -28,7 +28,7 @@ PAGE = 1000
 
 
 class Pace(NamedTuple):
-    """Seconds: how long something may be missing or silent, and how often to look."""
+    """Times in seconds: how long an execution may be missing or silent, and how often to look."""
 
     grace: float = 15.0
     silent: float = 300.0
@@ -61,7 +61,7 @@ class Reconcile:
         self._asked: dict[tuple[UUID, int], float] = {}
 
     async def run_once(self) -> float | None:
-        """One pass over everything that was handed over."""
+        """One pass over all executions that were handed over."""
         if not self._source.can_look or not self._leader.leads or not await self._source.ready():
             return self._pace.every
         after, seen = START, set()
@@ -96,7 +96,7 @@ class Reconcile:
             log.warning("could not look", source=self._source.name, uuid=str(each.uuid), error=str(error))
 
     async def _ask(self, each: OpenExecution) -> None:
-        """Look for it once it has been silent for long, and not too often."""
+        """Query the source about an execution that has been silent for long, but not too often."""
         key, now, silent = (each.uuid, each.run), self._clock(), self._pace.silent
         if each.silent < silent or now - self._asked.get(key, -silent) < silent:
             return
@@ -121,7 +121,7 @@ class Reconcile:
         await self._intake.put(found or self._vanished(each))
 
     def _vanished(self, each: OpenExecution) -> Observation:
-        """Fatal: what made it vanish is not known, so nothing starts it again by itself."""
+        """The end of a vanished execution: fatal, so that nothing restarts it: the reason is unknown."""
         error = f"its execution vanished from {self._source.name} before it ended"
         log.warning("an execution vanished", source=self._source.name, action_uuid=str(each.uuid))
         return Observation(each.uuid, each.run, Status.FAILED, error, fatal=True)

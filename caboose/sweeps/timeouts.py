@@ -1,4 +1,4 @@
-"""Workflows without an end within their timeout become TIMED_OUT; the due sweep then stops them."""
+"""Records TIMED_OUT for workflows that exceed their timeout; the due sweep then stops them."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,7 +15,7 @@ log = get_logger(__name__)
 
 
 class Timeouts:
-    """The loop that records TIMED_OUT; of two ends at the same moment the row lock picks one."""
+    """The loop that records TIMED_OUT; the row lock decides between two simultaneous ends."""
 
     name = "timeouts"
 
@@ -27,7 +27,7 @@ class Timeouts:
         self._after = START  # how far this pass is
 
     async def run_once(self) -> float | None:
-        """One page; a full one is followed by the next at once, the last one ends the pass."""
+        """Process one page; a full page is followed by the next at once, the last one ends the pass."""
         config = self._services.config
         limits = {name: workflow.timeout for name, workflow in config.workflows.items()}
         page = Page(self._scope.not_ours, self._scope.shard.buckets, config.caboose.batch, self._after)
@@ -42,7 +42,7 @@ class Timeouts:
         return None if idle else config.caboose.poll
 
     async def _end(self, overdue: Sequence[Overdue]) -> bool:
-        """Whether any was ended. One that is refused, or locked, is overdue again at the next pass."""
+        """End workflows; returns whether any ended. Refused or locked ones are retried at the next pass."""
         if not overdue:
             return False
         try:
