@@ -1,15 +1,16 @@
-"""The parts that all long-running programs share.
+"""What all long-running programs share.
 
-A program starts in frame.py: it installs the signals (signals.py), tracing (tracing.py), the watchdog of the
-event loop (watchdog.py), the health and metrics server (health.py, metrics.py) and the watch over the
-configuration file (reload.py), then runs the program, whose work is loops (loop.py) that share one shape: do
-what is due, say when to be called again. What escapes decides the exit code (exit.py, ../errors.py).
+A program starts in frame.py: it installs the signals (signals.py), tracing (tracing.py), the watchdog of
+the event loop (watchdog.py), the health and metrics server (health.py, metrics.py) and the watch over the
+configuration file (reload.py), then runs the program, whose work is done by loops (loop.py) of one shape:
+do what is due, return when to be called again. An uncaught exception decides the exit code (exit.py,
+../errors.py).
 
 Around that path:
-    log.py, sink.py, redact.py   log lines: ids on each, no secrets, and never a wait for their reader
-    bounded/, evaluate.py        processes with limits for expressions and documents that strangers wrote
-    heartbeat.py                 the row of a worker: heartbeats, marked lost, closed
-    silence.py                   whose heartbeat stopped, and marking it lost
+    log.py, sink.py, redact.py   log lines with ids and without secrets, written without blocking
+    bounded/, evaluate.py        child processes with limits, for untrusted expressions and documents
+    heartbeat.py                 a worker's row: heartbeats, being marked lost, closing
+    silence.py                   finds workers without heartbeats and marks them lost
     deadline.py                  one timer for many equal time limits
     linux.py                     end with the parent, adopt orphans, list children
 """

@@ -1,4 +1,4 @@
-"""JSON Schema and JSONPath over strangers' data, as functions for the child processes of bounded/.
+"""JSON Schema and JSONPath over untrusted data, as functions for the child processes of bounded/.
 
     problems = await pool.run(evaluate.schema_problems, schema.text, value, group=action_name)
     found = await pool.run(evaluate.paths, ["$.input.n", "$.output.items[*]"], document, group=action_name)
@@ -20,7 +20,7 @@ Found = list[Any]  # of three: values, whether the path can match once only, wha
 
 
 def schema_problems(schema: str, value: Any, most: int = 20) -> list[list[Any]]:
-    """The first problems of a value, each as [path, message].
+    """The first schema problems of a value, each as [path, message].
 
     `schema` is a JSON text, and `value` too where it is bytes.
     """
@@ -45,7 +45,7 @@ def _validator(schema: str) -> Any:
 
 
 def paths(expressions: list[str], document: Any, most: int = 100_000) -> list[Found]:
-    """What each JSONPath finds, at most `most` values together; if bytes, `document` is a JSON text."""
+    """The values that each JSONPath finds, at most `most` together; `document` may be JSON text as bytes."""
     seen = json.loads(document) if isinstance(document, bytes) else document
     found = []
     for expression in expressions:
@@ -82,7 +82,7 @@ MATCH_LONGEST = 64 * 1024  # characters that a regular expression looks at
 
 
 def first_match(rules: list[list[Any] | None], body: bytes, whole: bool) -> int | None:
-    """The number of the first rule that a body meets; a rule is [path, pattern, flags], None is met by all.
+    """The index of the first rule that a body matches; a rule is [path, pattern, flags], None always matches.
 
     A regular expression that takes too long finds nothing, and neither does a path in what is not JSON.
     """
@@ -99,7 +99,7 @@ def first_match(rules: list[list[Any] | None], body: bytes, whole: bool) -> int 
 
 
 def _document(body: bytes) -> list[Any] | None:
-    """The JSON in a list of one; None where it is not JSON."""
+    """The parsed JSON in a list of one; None if it is not JSON."""
     try:
         return [json.loads(body)]
     except (ValueError, RecursionError):

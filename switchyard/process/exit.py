@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """65 is fatal at every level and never retried; 75 means that a retry may succeed later."""
+    """65 is fatal and never retried; 75 means that a retry may succeed later."""
 
     OK = 0
     FAILURE = 1
@@ -17,7 +17,7 @@ class Exit(IntEnum):
 
 
 def say_the_rest() -> None:
-    """Where the output is closed, as on a closed terminal, the exit code stays; Python would make it 120."""
+    """Flush stdout; if it is closed, keep the exit code (Python would exit with 120)."""
     try:
         sys.stdout.flush()
     except OSError:

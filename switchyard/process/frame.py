@@ -1,8 +1,8 @@
 """The frame of a program: signals, health, metrics, tracing, the watchdog and the configuration file.
 
-The program itself only runs, stops, applies another configuration and reports its health. SIGTERM and SIGINT
-stop it, SIGHUP and a changed file make it take over what the file has now; a configuration that it cannot use
-leaves the last good one in force and is reported by /readyz. What escapes `run` decides the exit code, by its
+The program itself only runs, stops, applies a new configuration and reports its health. SIGTERM and SIGINT
+stop it, SIGHUP and a changed file reload the configuration; a configuration that it cannot use leaves the
+last good one in effect and is reported by /readyz. An exception from `run` decides the exit code, by its
 type (errors.py).
 """
 
@@ -30,7 +30,7 @@ log = get_logger(__name__)
 
 
 class Loaded(NamedTuple):
-    """A configuration, its file if there is one, and the state of that before it was read."""
+    """A configuration, its file if there is one, and the file's state before it was read."""
 
     config: Config
     path: Path | None
@@ -38,7 +38,7 @@ class Loaded(NamedTuple):
 
 
 def read(file: Path | None) -> Loaded:
-    """Read the configuration that a program starts with, and log as it says from here on."""
+    """Read the configuration at the start of a program, and set up its logging."""
     path = find(file, os.environ)
     seen = state_of(path)
     config = load(path)
@@ -47,29 +47,29 @@ def read(file: Path | None) -> Loaded:
 
 
 class Program(Protocol):
-    """What the frame runs."""
+    """The interface of a program that the frame runs."""
 
     name: str
     made: Metrics  # where its metrics were made
 
     async def run(self) -> None:
-        """Until `stop`; raises what makes it impossible to go on."""
+        """Run until `stop`; raises fatal errors."""
 
     def stop(self) -> None:
-        """Begin to end in order."""
+        """Start an orderly stop."""
 
     async def apply(self, config: Config) -> None:
-        """Take over another configuration; a SwitchyardError leaves the present one in force."""
+        """Apply a new configuration; after a SwitchyardError the present one stays in effect."""
 
     def alive(self) -> bool:
-        """Nothing of it has ended or stalled."""
+        """Whether no part has ended or stalled."""
 
     async def ready(self) -> Mapping[str, bool | str]:
-        """Its own checks."""
+        """The program's own readiness checks."""
 
 
 async def serve(program: Program, loaded: Loaded, health: Health) -> None:
-    """Run the program until it is stopped, and watch the file that its configuration was read from."""
+    """Run the program until it is stopped, and watch its configuration file."""
     reload = Reload(loaded.path, loaded.config, program.apply, loaded.seen)
     watching = Runner(reload)
 

@@ -1,10 +1,10 @@
 """The health and metrics server of a program.
 
-`/livez`   the loop ticked lately. Independent of the database: a restart would not repair that.
-`/readyz`  every named check is true; else 503, with the reasons in the body.
+`/livez`   the loop ticked recently. Independent of the database, because a restart would not repair it.
+`/readyz`  every named check passes; else 503, with the reasons in the body.
 `/metrics` Prometheus.
 
-Answers carry names and short reasons, never the text of an unexpected exception, and secrets are masked.
+Responses have names and short reasons, never the text of an unexpected exception, and secrets are masked.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class HealthServer:
         await self.stop()
 
     async def start(self) -> None:
-        """Listen, or say who is in the way."""
+        """Start listening; an error explains why the address cannot be used."""
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, self.host, self.port).start()

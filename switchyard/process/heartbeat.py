@@ -1,11 +1,11 @@
-"""A worker's row in the ledger: it beats while the worker lives and is closed when it ends.
+"""A worker's row in the ledger: heartbeats while the worker runs, closed when it ends.
 
 A row without a heartbeat for `workers.lost_after` is marked lost (silence.py), and its connections are
-terminated. One rule for all programs: a worker whose row was marked lost drops what it holds, because
-another may have its work already, and registers again under a new id.
+terminated. The same rule holds for all programs: a worker whose row was marked lost drops what it holds,
+because another worker may have its work already, and registers again under a new id.
 
-A worker that has nothing to do rests: its heartbeat says how long it will be silent, and `lost_after` counts
-from there. It beats regularly again as soon as it has claimed something.
+A worker without work rests: its heartbeat announces how long it will be silent, and `lost_after` counts
+from then. It sends regular heartbeats again as soon as it has claimed something.
 """
 
 import json
@@ -24,7 +24,7 @@ Execute = Callable[[LiteralString, Mapping[str, Any]], Awaitable[Sequence[Any]]]
 
 
 class Heartbeat:
-    """The row of one worker, after its registration."""
+    """The heartbeat of one registered worker."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Heartbeat:
 
     @property
     def fresh(self) -> bool:
-        """Whether the database took a heartbeat lately."""
+        """Whether the database accepted a heartbeat recently."""
         return self._answered and self._clock() - self._beaten < 3 * self._every + self.rests
 
     @property
@@ -57,13 +57,13 @@ class Heartbeat:
         return self._reported != (self.done, self.failed)
 
     def due_in(self) -> float:
-        """Seconds until the next heartbeat; for ever while it rests: somebody else sends it."""
+        """Seconds until the next heartbeat; infinite while it rests, because the pulse then sends it."""
         return math.inf if self.rests else self._beaten + self._every - self._clock()
 
     async def beat(
         self, state: Mapping[str, Any] | None = None, busy: float = 0.0, rests: float = 0.0
     ) -> Sequence[Any]:
-        """Show that it lives, and report its state and busy seconds; nothing where it was marked lost."""
+        """Send a heartbeat with state and busy seconds; returns no row if the worker was marked lost."""
         now = self._clock()
         self._answered = False
         rows = await self._execute(self._statement, self._report(state, busy, rests))
@@ -72,13 +72,13 @@ class Heartbeat:
         return rows
 
     async def end(self, busy: float = 0.0, execute: Execute | None = None) -> None:
-        """Close the row, through another connection where its own was lost."""
+        """Close the row; through another connection if its own was lost."""
         through = execute or self._execute
         await through(self._statement, self._report(None, busy))
         await through(END, self._figures())
 
     def _report(self, state: Mapping[str, Any] | None, busy: float, rests: float = 0.0) -> dict[str, Any]:
-        """With what was done since the last heartbeat; where this one is lost, so is the connection."""
+        """The values of a heartbeat; each dispatch is reported once, as a lost heartbeat ends the connection."""
         done, failed = self._reported
         self._reported = (self.done, self.failed)
         badly = self.failed - failed

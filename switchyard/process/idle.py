@@ -1,9 +1,9 @@
-"""How long a program that has nothing to do is silent: what can start before that wakes it up."""
+"""How long an idle program waits between heartbeats; new work wakes it earlier."""
 
 LONGEST = 60.0
 FACTOR = 12
 
 
 def idle_pause(regular: float) -> float:
-    """Twelve regular pauses, at most a minute; never less than the regular one."""
+    """Twelve regular pauses, but at most a minute, and never less than one regular pause."""
     return max(regular, min(FACTOR * regular, LONGEST))

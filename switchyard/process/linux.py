@@ -1,6 +1,6 @@
-"""What Linux offers about processes and the standard library does not; imports next to nothing.
+"""Linux process functions that the standard library lacks; imports very little.
 
-Elsewhere the calls do nothing: an orphan is then not noticed, and nothing else changes.
+On other systems the calls do nothing, so that orphans are not noticed.
 """
 
 import ctypes
@@ -15,28 +15,28 @@ _PIDFD_SEND_SIGNAL, _PIDFD_OPEN = 424, 434  # on every architecture
 
 
 def die_with_parent(parent: int, number: int) -> bool:
-    """Receive signal `number` when the thread that started us ends; False where `parent` has ended already.
+    """Receive signal `number` when the thread that started us ends; False if `parent` has ended already.
 
-    Call it in the child, after it changed its account: a change of account clears the request.
+    Call it in the child after it changed its user: changing the user clears the request.
     """
     _prctl(_PR_SET_PDEATHSIG, number)
     return os.getppid() == parent
 
 
 def adopt_orphans(adopt: bool = True) -> None:
-    """Descendants whose parent ended become our children, so that none outlives us unseen."""
+    """Become the parent of orphaned descendants, so that none outlives us unnoticed."""
     _prctl(_PR_SET_CHILD_SUBREAPER, int(adopt))
 
 
 def process_handle(pid: int) -> int:
-    """A descriptor of a process, which can be read once that has ended."""
+    """A pidfd of a process; it becomes readable when the process ends."""
     if hasattr(os, "pidfd_open"):
         return os.pidfd_open(pid)
     return _system_call(_PIDFD_OPEN, pid, 0)
 
 
 def signal_process(handle: int, number: int) -> None:
-    """Signal the process of that descriptor, and no other that has its number now."""
+    """Signal the process of a pidfd, never another one that reuses its pid."""
     if hasattr(signal, "pidfd_send_signal"):
         signal.pidfd_send_signal(handle, number)
     else:
@@ -44,7 +44,7 @@ def signal_process(handle: int, number: int) -> None:
 
 
 def children() -> list[int]:
-    """Our children, the zombies among them included."""
+    """Our child processes, including zombies."""
     listed = Path(f"/proc/self/task/{os.getpid()}/children")
     if listed.exists():
         return [int(pid) for pid in listed.read_text(encoding="ascii").split()]
@@ -54,7 +54,7 @@ def children() -> list[int]:
 
 
 def signal_group(leader: int, number: int) -> None:
-    """Signal a whole process group; a group that is gone needs no signal."""
+    """Signal a whole process group; ignored if the group no longer exists."""
     try:
         os.killpg(leader, signal.Signals(number))
     except ProcessLookupError:
@@ -67,7 +67,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _system_call(number: int, *arguments: int | None) -> int:
-    """What a Python lacks that was built for an older system, as those are that can be downloaded."""
+    """Make a system call that Python builds for older systems, such as downloadable ones, do not wrap."""
     library = ctypes.CDLL(None, use_errno=True)
     answer: int = library.syscall(number, *arguments)
     if answer < 0:

@@ -1,8 +1,8 @@
-"""Logs: one line per event on stderr, JSON for programs or readable for people, ids on every line.
+"""Logs: one line per event on stderr, as JSON or as readable text, with ids on every line.
 
-Our own lines and those of libraries (stdlib logging) take the same way: ids from the context, level, time,
-exceptions as text, secrets masked, then rendered. Nothing in a line can forge another one. Where nobody has
-configured logging (our code used as a library) only warnings and worse reach stderr, and never stdout.
+Our own log lines and those of libraries (stdlib logging) take the same path: ids from the context, level,
+time, exceptions as text, secrets masked, then rendered. A value in a line cannot forge another line. If
+logging is not configured (our code used as a library), only warnings and errors are written, to stderr.
 """
 
 import atexit
@@ -36,7 +36,7 @@ SINK = Sink()
 
 
 class _Stderr(logging.Handler):
-    """Writes to what stderr is now: tests and daemons replace it after the configuration."""
+    """Writes to the current stderr, because tests and daemons replace it after the configuration."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -86,14 +86,14 @@ def get_logger(name: str) -> FilteringBoundLogger:
 def bound(
     *, correlation_id: str | None = None, action_uuid: UUID | str | None = None, **more: Any
 ) -> Iterator[None]:
-    """Every line logged inside, here and in tasks started here, carries these ids."""
+    """Add these ids to every line logged inside the block and in tasks started there."""
     uuid = None if action_uuid is None else str(action_uuid)
     with structlog.contextvars.bound_contextvars(correlation_id=correlation_id, action_uuid=uuid, **more):
         yield
 
 
 def bind(*, correlation_id: str | None, action_uuid: UUID) -> None:
-    """The same for the rest of a task that does nothing else: with nothing to undo, it costs a quarter."""
+    """The same for the rest of a task; without a block to undo it costs a quarter."""
     structlog.contextvars.bind_contextvars(correlation_id=correlation_id, action_uuid=action_uuid)
 
 

@@ -1,8 +1,9 @@
 """The one loop shape: `run_once()` does the work and returns the delay, the Runner does everything else.
 
 - The delay counts from the end of `run_once`; None sleeps until `wake()`. A wake during `run_once` counts.
-- An exception is logged and answered by a growing pause, which `wake()` does not cut short: a bell that rings
-  on and on must not hammer a database that is down. ConfigError escapes: waiting mends no configuration.
+- An exception is logged and followed by a growing pause, which `wake()` does not shorten: notifications
+  must not hammer a database that is down. ConfigError is raised, because waiting cannot correct a
+  configuration.
 - `stop()` lets a `run_once` under way finish; to cut it short, cancel the task that runs `run()`.
 - Alive means: the step under way, or the sleep, is not overdue by more than `stall_after`.
 """
@@ -21,12 +22,12 @@ log = get_logger(__name__)
 
 
 class Loop(Protocol):
-    """Something that has to be done again and again."""
+    """Work that is repeated."""
 
     name: str
 
     async def run_once(self) -> float | None:
-        """Do what is due; return the seconds to the next call, or None for: until woken."""
+        """Do what is due; returns the seconds until the next call, or None to sleep until woken."""
 
 
 class Clock(Protocol):
@@ -40,7 +41,7 @@ class Clock(Protocol):
 
 
 class MonotonicClock:
-    """The real one."""
+    """The real clock."""
 
     def now(self) -> float:
         return time.monotonic()
@@ -79,7 +80,7 @@ class Runner:
 
     @property
     def asleep(self) -> bool:
-        """Sleeping until `wake()`."""
+        """Whether it sleeps until `wake()`."""
         return self._due == math.inf
 
     @property
@@ -87,24 +88,24 @@ class Runner:
         return self._stopped.is_set()
 
     def wake(self) -> None:
-        """Call `run_once` now, or again when it is under way. From the loop's own thread."""
+        """Call `run_once` now, or again if it is running. Call it from the loop's own thread."""
         self._woken.set()
 
     def stop(self) -> None:
-        """Finish the step under way and let `run()` return."""
+        """Finish the current step, then let `run()` return."""
         self._stopped.set()
         self._woken.set()
 
     def tick(self) -> None:
-        """A long `run_once` reports that it makes progress."""
+        """Report progress of a long `run_once`."""
         self._due = self._clock.now()
 
     def alive(self) -> bool:
-        """Nothing is overdue. Safe from any thread."""
+        """Whether nothing is overdue. Safe from any thread."""
         return self._clock.now() <= self._due + self._stall_after
 
     async def run(self) -> None:
-        """Until `stop()`."""
+        """Run until `stop()`."""
         while not self.stopping:
             self._woken.clear()
             self.tick()
@@ -142,7 +143,7 @@ class Runner:
 
 
 async def run_together(runners: Iterable[Runner]) -> None:
-    """Run all until they have stopped; an error that ends one stops the others in order, and is raised."""
+    """Run all until they have stopped; an error in one stops the others in order and is raised."""
     runners = list(runners)
 
     async def run(runner: Runner) -> None:

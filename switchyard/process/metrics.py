@@ -31,17 +31,17 @@ class Metrics:
         )
 
     def counter(self, name: str, about: str, labels: Sequence[str] = ()) -> Counter:
-        """Something that only grows; the exposition adds `_total`."""
+        """A value that only grows; the exposition adds `_total`."""
         return Counter(self._named(name, labels), about, labels, registry=self.registry)
 
     def gauge(self, name: str, about: str, labels: Sequence[str] = ()) -> Gauge:
-        """Something that goes up and down."""
+        """A value that goes up and down."""
         return Gauge(self._named(name, labels), about, labels, registry=self.registry)
 
     def histogram(
         self, name: str, about: str, labels: Sequence[str] = (), buckets: Sequence[float] = SECONDS
     ) -> Histogram:
-        """How long, or how large, things were."""
+        """A distribution of durations or sizes."""
         return Histogram(self._named(name, labels), about, labels, buckets=buckets, registry=self.registry)
 
     def _named(self, name: str, labels: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Tracing by OpenTelemetry; imported only where it is asked for, see tracing.py."""
+"""Tracing with OpenTelemetry; imported only when enabled, see tracing.py."""
 
 import hashlib
 import re

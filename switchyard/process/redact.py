@@ -1,6 +1,6 @@
-"""Secrets that were resolved are remembered here, so that no log line and no health answer shows one.
+"""Masks resolved secrets in log lines and health responses.
 
-The last line of defence, not the first: what never reaches a message needs no redaction.
+This is the last line of defence: secrets should not reach a message at all.
 """
 
 import json
@@ -28,7 +28,7 @@ _forms: tuple[str, ...] = ()
 
 
 def register_secret(value: str | bytes) -> None:
-    """From now on `value` is masked wherever it would be shown, also escaped or percent-encoded."""
+    """Mask `value` in all output from now on, also escaped or percent-encoded."""
     global _forms  # noqa: PLW0603 - replaced whole under the lock, so that readers need none
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     if text in _known:
@@ -42,7 +42,7 @@ def register_secret(value: str | bytes) -> None:
 
 
 def forget_secrets() -> None:
-    """Mask nothing any more; for tests."""
+    """Forget all secrets; for tests."""
     global _forms  # noqa: PLW0603 - see register_secret
     with _lock:
         _known.clear()
@@ -50,7 +50,7 @@ def forget_secrets() -> None:
 
 
 def _spellings(text: str) -> set[str]:
-    """The ways in which a secret turns up in text: many lines also one by one, a URL also by its password."""
+    """The forms in which a secret may appear in text: its single lines, the password of a URL."""
     wholes = {text, text.strip(), *(line.strip() for line in text.splitlines()), *_passwords(text)}
     wholes = {whole for whole in wholes if len(whole) >= SHORTEST and not _is_armour(whole)}
     escaped = {json.dumps(whole, ensure_ascii=only)[1:-1] for whole in wholes for only in (True, False)}
@@ -60,7 +60,7 @@ def _spellings(text: str) -> set[str]:
 
 
 def _passwords(text: str) -> set[str]:
-    """Of `scheme://user:password@host`, as it is written and as it is meant."""
+    """The password of `scheme://user:password@host`, as written and decoded."""
     found = re.match(r"[A-Za-z][A-Za-z0-9+.-]*://[^/@:]*:([^/@]+)@", text)
     return {found.group(1), unquote(found.group(1))} if found else set()
 
@@ -98,7 +98,7 @@ def redact_value(value: Any, depth: int = 0) -> Any:
 
 
 def redact_tracebacks() -> None:
-    """Uncaught exceptions are printed without secrets too, in every thread."""
+    """Mask secrets in the tracebacks of uncaught exceptions, in every thread."""
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
@@ -121,7 +121,7 @@ def _number(value: float) -> Any:
 
 
 def _text(value: object) -> str:
-    """A log call must not fail because of what it was asked to show."""
+    """The value as text; a log call must not fail because of its values."""
     try:
         return str(value)
     except Exception as error:  # noqa: BLE001 - any object may be handed to a log line

@@ -1,8 +1,8 @@
-"""The configuration file, read again on SIGHUP and when it changed; a bad one is only reported.
+"""Reloads the configuration file on SIGHUP and after a change; an invalid one is only reported.
 
-A file that is being written may be empty or half of itself for a moment, and one on a network disk may not
-answer: so a change is taken over when two looks agree, reading has a deadline, in a thread that nothing waits
-for at the end, and a file that suddenly names no actions is not believed. The last good configuration stays.
+A file that is being written may be empty or incomplete for a moment, and one on a network disk may not
+answer: so a change is applied when two looks agree, reading has a deadline, in a thread that nothing waits
+for at exit, and a file that suddenly has no actions is ignored. The last good configuration stays in effect.
 """
 
 import asyncio
@@ -44,11 +44,11 @@ class Reload:
         self.problem: str | None = None
 
     def ask(self) -> None:
-        """Read it at the next call."""
+        """Read the file at the next call of `run_once`."""
         self._asked = True
 
     async def run_once(self) -> float:
-        """Look at the file; read it where somebody asked, or it is another one and no longer changing."""
+        """Look at the file; read it if requested, or if it has changed and is stable again."""
         try:
             state = await within(READ_WITHIN, state_of, self._path)
         except ConfigError as error:
@@ -82,7 +82,7 @@ class Reload:
 
 
 async def within(seconds: float, function: Callable[..., Result], *arguments: object) -> Result:
-    """What the function returns; ConfigError where it does not in time, and its thread is left alone."""
+    """The function's result; ConfigError if it takes too long: its thread is then abandoned."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Result] = loop.create_future()
 
@@ -112,7 +112,7 @@ async def within(seconds: float, function: Callable[..., Result], *arguments: ob
 
 
 def state_of(path: Path | None) -> State:
-    """What changes with the content of a file."""
+    """A fingerprint of the file's metadata, which changes when the file is written."""
     try:
         found = path.stat() if path is not None else None
     except OSError:

@@ -1,4 +1,4 @@
-"""The pool of evaluating processes that everything in one program shares; it ends with the program."""
+"""The pool of evaluating processes, shared by a whole program; it ends with the program."""
 
 from functools import cache
 
@@ -8,5 +8,5 @@ from switchyard.process.bounded.pool import Pool
 
 @cache
 def shared_pool() -> Pool:
-    """Started with its first call, so that a program that evaluates nothing costly has none."""
+    """The shared pool; its processes start with the first call."""
     return Pool(preload=evaluate.PRELOAD)

@@ -1,4 +1,4 @@
-"""Signals: the first SIGTERM or SIGINT asks to stop, the second ends the process at once, SIGHUP reloads.
+"""Signals: the first SIGTERM or SIGINT stops in order, the second ends the process at once, SIGHUP reloads.
 
 Python's own handlers, not the event loop's: a loop that is stuck in Python code could otherwise not be ended
 by the second signal. "At once" means that the process dies by the signal itself, so that its parent sees 143
@@ -18,7 +18,7 @@ STOPPING = (signal.SIGTERM, signal.SIGINT)
 
 @contextmanager
 def handled(stop: Callable[[], None], reload: Callable[[], None] | None = None) -> Iterator[None]:
-    """Inside, signals call `stop` once and `reload` as often as SIGHUP comes. Main thread only.
+    """Inside the block, signals call `stop` once, and `reload` for every SIGHUP. Main thread only.
 
     Both run between two steps of whatever the main thread does, be it in the middle of a print: they must not
     write to a stream of Python's. Without `reload`, SIGHUP is ignored.

@@ -1,4 +1,4 @@
-"""How long each worker has been silent, in time in which it could have been heard, and who is lost.
+"""Finds lost workers: those that were silent for too long while a heartbeat could have been seen.
 
 Measured by this process's monotonic clock, from one successful look at the workers' rows to the next. The
 server's clock is never compared with anything, so a jump of it loses nobody. While the database is away
@@ -29,7 +29,7 @@ Beat = tuple[UUID, str, datetime, float]
 
 
 class Lost(NamedTuple):
-    """A worker that was marked lost just now."""
+    """A worker that was just marked lost."""
 
     worker: UUID
     kind: str
@@ -40,7 +40,7 @@ class Lost(NamedTuple):
 
 
 class Silence:
-    """What one observer knows of the others' heartbeats."""
+    """One observer's knowledge of the other workers' heartbeats."""
 
     def __init__(self, every: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._every = every
@@ -50,7 +50,7 @@ class Silence:
         self._silent: dict[UUID, tuple[datetime, float]] = {}
 
     async def mark_lost(self, execute: Execute, lost_after: float, kind: str | None = None) -> list[Lost]:
-        """Mark who has been silent for too long, of that kind if one is named; end its connections."""
+        """Mark workers that were silent for too long, optionally of one kind; terminate their connections."""
         living = [row for row in await execute(LIVING, {}) if kind in (None, row[1])]
         silent = self.look(living, lost_after)
         if not silent:
@@ -71,7 +71,7 @@ class Silence:
         return lost
 
     def look(self, living: Iterable[Beat], lost_after: float) -> list[tuple[UUID, datetime]]:
-        """Those that have been silent for too long, each with its last beat."""
+        """The workers that were silent for too long, each with its last heartbeat."""
         now = self._clock()
         passed, self._looked = min(now - self._looked, self.pause + self._every), now
         before, self._silent = self._silent, {}

@@ -1,8 +1,8 @@
-"""Where log lines go: stderr, without ever waiting for its reader.
+"""Writes log lines to stderr without blocking on a slow reader.
 
-A pipe that nobody reads fills up, and a write to it waits for ever; in an event loop everything would wait
-with it. So a line is written at once where that cannot block, else by a thread, from a bounded backlog. What
-does not fit any more is dropped and counted, and a line reports how many when there is room again.
+A pipe without a reader fills up, and a write to it blocks for ever; in an event loop everything would block
+too. So a line is written directly if that cannot block, else by a thread from a bounded backlog. Lines that
+do not fit are dropped and counted, and a line reports their number when there is room again.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ _AT_EXIT = 2.0
 
 
 class Sink:
-    """One a process. Safe from any thread."""
+    """One per process. Safe from any thread."""
 
     def __init__(self) -> None:
         self.dropped = 0
@@ -30,7 +30,7 @@ class Sink:
         self._writing: threading.Thread | None = None
 
     def write(self, line: str) -> None:
-        """Write the line now or later, or drop it; never wait."""
+        """Write the line now, queue it, or drop it; never blocks."""
         try:
             handle = sys.stderr.fileno()
         except (OSError, ValueError, AttributeError):  # replaced by something that is not a file
@@ -51,7 +51,7 @@ class Sink:
                 self._writing.start()
 
     def flush(self, within: float = _AT_EXIT) -> None:
-        """Give a slow reader a moment at the end of the program; one that reads nothing is not waited for."""
+        """Wait a moment for a slow reader at the end of the program, but not for one that reads nothing."""
         deadline = time.monotonic() + within
         while self._backlog and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -72,7 +72,7 @@ class Sink:
 
 
 def _takes(handle: int, size: int) -> bool:
-    """Whether a write of this size cannot block: a file, or a pipe or terminal with room."""
+    """Whether a write of this size cannot block: to a file, or a pipe or terminal with room."""
     try:
         if stat.S_ISREG(os.fstat(handle).st_mode):
             return True

@@ -1,11 +1,11 @@
 """One trace per correlation id: submit, claim, dispatch and outcome of its actions, in any process.
 
-No trace context has to be stored or passed on: the trace is named by the correlation id (by the action's uuid
-where there is none) and the span of an action's submission by the action's uuid, so every process can hang
-its steps in the right place by the ids that each row and message carries anyway.
+No trace context has to be stored or passed on: the trace id is derived from the correlation id (the
+action's uuid if there is none) and the span id of a submission from the action's uuid, so every process can
+place its spans correctly from the ids that rows and messages have anyway.
 
-Off, and free, unless `OTEL_TRACES_EXPORTER` names an exporter and the extra `otel` is installed; sampling and
-the exporter take OpenTelemetry's own variables (`OTEL_TRACES_SAMPLER`, …).
+Off, at no cost, unless `OTEL_TRACES_EXPORTER` names an exporter and the extra `otel` is installed; sampling
+and the exporter take OpenTelemetry's own variables (`OTEL_TRACES_SAMPLER`, …).
 
     with span("dispatch", action_uuid=uuid, correlation_id=id, action=name) as step:
         step.set("outcome", "success")
@@ -30,10 +30,10 @@ Ids = tuple[UUID, str | None, UUID | None]  # action, correlation id, parent act
 
 
 class Step:
-    """What is happening, while it happens; this one is not traced."""
+    """A step in progress; this class is used when tracing is off."""
 
     def set(self, name: str, value: Attribute) -> None:
-        """Add what has become known."""
+        """Set an attribute of the span."""
 
 
 _OFF: AbstractContextManager[Step] = nullcontext(Step())
@@ -41,7 +41,7 @@ _tracing: "OtelTracing | None" = None
 
 
 def configure(program: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Turn tracing on where the environment asks for it; False where it stays off."""
+    """Turn tracing on if the environment enables it; False if it stays off."""
     global _tracing  # noqa: PLW0603 - one per process, like the log
     exporter = environ.get("OTEL_TRACES_EXPORTER", "none")
     if exporter in ("", "none"):
@@ -68,7 +68,7 @@ def close() -> None:
 
 @contextmanager
 def traced(program: str) -> Iterator[None]:
-    """Tracing for as long as a command takes; what is left is sent at its end."""
+    """Trace during a command; the remaining spans are sent at its end."""
     configure(program)
     try:
         yield
@@ -77,7 +77,7 @@ def traced(program: str) -> Iterator[None]:
 
 
 def enabled() -> bool:
-    """Whether spans are exported, so that what `mark` takes is worth gathering."""
+    """Whether spans are exported, so that collecting data for `mark` is useful."""
     return _tracing is not None
 
 
@@ -89,7 +89,7 @@ def span(
     parent_uuid: UUID | None = None,
     **attributes: Attribute,
 ) -> AbstractContextManager[Step]:
-    """A step of one action that takes as long as the block."""
+    """A span of one action that lasts as long as the block."""
     if _tracing is None:
         return _OFF
     return _tracing.span(step, (action_uuid, correlation_id, parent_uuid), attributes)
@@ -104,11 +104,11 @@ def mark(
     parent_uuid: UUID | None = None,
     **attributes: Attribute,
 ) -> None:
-    """A step of one action that ended just now and took so long."""
+    """A span of one action that ends now and took this many seconds."""
     if _tracing is not None:
         _tracing.mark(step, (action_uuid, correlation_id, parent_uuid), attributes, seconds)
 
 
 def headers() -> Mapping[str, str]:
-    """`traceparent` of the step under way, for a request to somebody else; empty where there is none."""
+    """The `traceparent` header of the current span for outgoing requests; empty without one."""
     return {} if _tracing is None else _tracing.headers()

@@ -1,4 +1,4 @@
-"""Reports what blocks the event loop, while it is blocked: a log line with the stack, and two metrics.
+"""Reports a blocked event loop while it is blocked: a log line with the stack, and two metrics.
 
 A thread asks the loop for a sign of life four times a second. When none came for `after` seconds, the stack
 of the loop's thread names the culprit; when the loop answers again, another line has the whole time. C code
@@ -24,7 +24,7 @@ log = get_logger(__name__)
 
 
 class Watchdog:
-    """Watches the loop that runs in the thread where `start` is called."""
+    """Watches the event loop of the thread that calls `start`."""
 
     def __init__(self, metrics: Metrics, *, after: float = 1.0) -> None:
         self._after = after
@@ -41,7 +41,7 @@ class Watchdog:
         self._thread.start()
 
     def stop(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         self._stopped.set()
         if self._thread is not None:
             self._thread.join()
@@ -68,7 +68,7 @@ class Watchdog:
             log.warning("the event loop is no longer blocked", seconds=round(blocked, 1))
 
     def _wait(self, asked: float) -> bool:
-        """Whether the loop answered in time. Measured, as both may be late for the same reason."""
+        """Whether the loop responded in time. Measured, because both may be late for the same reason."""
         self._answered.wait(self._after)
         return time.monotonic() - asked < self._after and self._answered.is_set()
 
@@ -84,7 +84,7 @@ class Watchdog:
 
 @contextmanager
 def watched(metrics: Metrics) -> Iterator[None]:
-    """The running loop is watched inside."""
+    """Watch the running loop inside the block."""
     watchdog = Watchdog(metrics)
     watchdog.start()
     try:

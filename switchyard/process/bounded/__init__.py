@@ -1,12 +1,13 @@
-"""Evaluation whose cost a stranger controls, in child processes with limits on time and memory.
+"""Evaluates untrusted input in child processes with limits on time and memory.
 
     pool = Pool(preload=evaluate.PRELOAD)
     problems = await pool.run(evaluate.schema_problems, schema, value, group=action_name)  # asyncio
     problems = pool.call(evaluate.schema_problems, schema, value)  # any thread
 
-A call that exceeds a limit raises LimitExceeded, and its child alone is replaced; the other calls never
-notice. The limit on time counts CPU time, so that a busy machine fails nobody; a generous limit on elapsed
-time is for a child that hangs. The limit on memory counts from what the child has when the call starts.
+A call that exceeds a limit raises LimitExceeded, and only its child is replaced; other calls are not
+affected. The time limit counts CPU time, so that calls do not fail on a busy machine; a generous limit on
+elapsed time is for a child that hangs. The limit on memory counts from what the child has when the call
+starts.
 
 - A function is named by its module and name, and imported by the child. Arguments are plain data, pickled
   here; results come back as JSON, so that a child has no way to run code in the parent. Pass a large document

@@ -1,4 +1,4 @@
-"""The far side: a small server that forks evaluating children; standard library only.
+"""The server process that forks evaluating children; standard library only.
 
 The server is single-threaded and has imported what evaluation needs, so that a fork takes milliseconds and
 is safe. It ends with its parent, and its children end with it. The children get no environment of ours, hence
@@ -31,7 +31,7 @@ _PAGE = resource.getpagesize()
 
 
 def serve(control: socket.socket, modules: list[str]) -> None:
-    """Fork a child for each socket that arrives; end and reap a child when asked to."""
+    """Fork a child for each received socket; end and reap a child on request."""
     # Stopping is the parent's decision: a signal to the whole group must not fail calls during its drain.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -67,7 +67,7 @@ def _fork(control: socket.socket, handle: int) -> int:
 
 
 def _end(pid: int) -> int:
-    """The signal that ended the child, or 0; only its parent can be sure whose pid this is."""
+    """The signal that ended the child, or 0; only its parent can rely on the pid."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
@@ -98,7 +98,7 @@ def _answer(requests: socket.socket, statm: BinaryIO) -> None:
 
 
 def _limit_memory(to: int | None) -> None:
-    """Up to what the process was given when it started, which may be a limit already."""
+    """Set the memory limit, at most the one that the process started with."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     wanted = hard if to is None else to if hard == resource.RLIM_INFINITY else min(to, hard)
     resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
@@ -121,7 +121,7 @@ def _evaluated(body: bytes, longest: int) -> tuple[int, bytes]:
 
 
 def receive(connection: socket.socket, length: int, deadline: float | None = None) -> bytes:
-    """Exactly this many bytes, or EOFError where the other end closed."""
+    """Receive exactly this many bytes; EOFError if the other end was closed."""
     received = bytearray(length)
     view, at = memoryview(received), 0
     while at < length:
@@ -135,13 +135,13 @@ def receive(connection: socket.socket, length: int, deadline: float | None = Non
 
 
 def _size(statm: BinaryIO) -> int:
-    """Bytes of address space, which is what RLIMIT_AS counts."""
+    """The size of the address space in bytes, as RLIMIT_AS counts it."""
     statm.seek(0)
     return int(statm.read().split()[0]) * _PAGE
 
 
 def main(handle: int, parent: int, modules: list[str]) -> None:
-    """The server, as server.py starts it."""
+    """The server's main function; server.py starts it."""
     sys.dont_write_bytecode = True
     if die_with_parent(parent, signal.SIGKILL):
         with socket.socket(fileno=handle) as control:

@@ -1,4 +1,4 @@
-"""The pool itself: one thread per child; see the package for the guarantees."""
+"""The pool: one thread per child; the package's docstring lists the guarantees."""
 
 import asyncio
 import os
@@ -54,7 +54,7 @@ class Pool:
         memory: int = MEMORY,
         group: str = "",
     ) -> Result:
-        """What `function(*arguments)` returns, or LimitExceeded; EvaluationFailed where it raises."""
+        """The result of `function(*arguments)`; raises LimitExceeded, or EvaluationFailed if it raises."""
         call = self._submit(function, arguments, seconds, memory, group)
         try:
             result: Result = await asyncio.wrap_future(call.future)
@@ -72,7 +72,7 @@ class Pool:
         memory: int = MEMORY,
         group: str = "",
     ) -> Result:
-        """The same for a thread that may wait."""
+        """The same, blocking the calling thread."""
         call = self._submit(function, arguments, seconds, memory, group)
         result: Result = call.future.result()
         return result
@@ -123,7 +123,7 @@ class Pool:
             child.end()
 
     def _answered(self, call: "_Call", child: Child | None) -> Child | None:
-        """Settle the call; return the child for the next one."""
+        """Settle the call; returns the child for the next one."""
         limit = "crash"
         for _ in range(self._tries):
             child = child or self._server.fork()
@@ -158,13 +158,13 @@ class _Call:
         self._lock = threading.Lock()
 
     def assign(self, child: Child) -> bool:
-        """The child that is to answer; False where the caller no longer waits."""
+        """Assign a child to the call; False if the caller no longer waits."""
         with self._lock:
             self._child = child
             return not self.abandoned
 
     def abandon(self) -> None:
-        """The caller no longer waits: a child that computes the answer is interrupted."""
+        """Abandon the call; interrupts the child that computes it."""
         # Before the interrupt: otherwise the thread that is interrupted may report a crash first.
         self.fail(PoolUnavailable(f"{self.name} was not evaluated: the pool was closed"))
         with self._lock:
@@ -173,7 +173,7 @@ class _Call:
                 self._child.interrupt()
 
     def settle(self, reply: Reply) -> None:
-        """What the child answered."""
+        """Settle the call with the child's reply."""
         with self._lock:
             self._child = None
         if reply.kind == EXCEEDED:
@@ -185,6 +185,6 @@ class _Call:
                 self.future.set_result(reply.value)
 
     def fail(self, error: Exception) -> None:
-        """Nothing where it was settled or cancelled before."""
+        """Fail the call, unless it was settled or cancelled before."""
         with suppress(InvalidStateError):
             self.future.set_exception(error)

@@ -1,4 +1,4 @@
-"""Calls that wait for a child: a bounded number, groups in turn, no group on all children at once."""
+"""The queue of calls for a child: bounded, groups in turn, no group on all children at once."""
 
 import threading
 from collections import Counter, OrderedDict, deque
@@ -8,7 +8,7 @@ from switchyard.errors import PoolUnavailable
 
 
 class Grouped(Protocol):
-    """What waits here; calls without a group, "", may use every child."""
+    """A queued call; those without a group, "", may use every child."""
 
     group: str
 
@@ -28,7 +28,7 @@ class Queue(Generic[Item]):
         self._closed = False
 
     def put(self, item: Item) -> None:
-        """Let it wait for its turn."""
+        """Add a call to the queue."""
         with self._changed:
             if self._closed:
                 raise PoolUnavailable("the pool of evaluating processes is closed")
@@ -38,7 +38,7 @@ class Queue(Generic[Item]):
             self._changed.notify()
 
     def take(self) -> Item | None:
-        """The next one, when there is one; None after `close`."""
+        """Wait for the next call; None after `close`."""
         with self._changed:
             while not self._closed:
                 group = self._next()
@@ -48,7 +48,7 @@ class Queue(Generic[Item]):
             return None
 
     def done(self, item: Item) -> None:
-        """It has ended, however it ended."""
+        """Note that a taken call has ended."""
         with self._changed:
             self._active.discard(item)
             self._running[item.group] -= 1
@@ -57,7 +57,7 @@ class Queue(Generic[Item]):
             self._changed.notify()
 
     def remove(self, item: Item) -> None:
-        """It need not be taken, if it has not been."""
+        """Remove a call that was not taken yet."""
         with self._changed:
             line = self._waiting.get(item.group)
             if line and item in line:
@@ -66,7 +66,7 @@ class Queue(Generic[Item]):
                     del self._waiting[item.group]
 
     def close(self) -> list[Item]:
-        """Give nothing out any more; return what waits and what was taken."""
+        """Close the queue; returns the waiting and the taken calls."""
         with self._changed:
             self._closed = True
             left = [*self._active, *(item for line in self._waiting.values() for item in line)]
@@ -75,7 +75,7 @@ class Queue(Generic[Item]):
             return left
 
     def _next(self) -> str | None:
-        """The group whose turn it is; None where none may go on now."""
+        """The group whose turn it is; None if none may use a child now."""
         for group in self._waiting:
             if not group or self._running[group] < self._of_a_group:
                 return group

@@ -1,4 +1,4 @@
-"""Our side of the server that forks children, and of one child."""
+"""The parent's side of the server that forks children, and of one child."""
 
 import json
 import os
@@ -25,7 +25,7 @@ _MAIN = (
 
 
 class ChildDiedError(Exception):
-    """The child is gone: by a limit, or by a signal that we did not send."""
+    """The child ended: by a limit, or by a signal that we did not send."""
 
     def __init__(self, limit: str | None, number: int) -> None:
         super().__init__(limit, number)
@@ -33,7 +33,7 @@ class ChildDiedError(Exception):
 
 
 class Reply(NamedTuple):
-    """What a child answered."""
+    """A child's reply."""
 
     kind: int
     leaving: bool
@@ -41,7 +41,7 @@ class Reply(NamedTuple):
 
 
 class Server:
-    """Started when the first child is needed, and again where it was killed."""
+    """The server: started when the first child is needed, restarted if it was killed."""
 
     def __init__(self, modules: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         """`environment`: variables for the imports of `modules`, besides the few that are passed on."""
@@ -50,14 +50,14 @@ class Server:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Begin the imports now, so that the first child does not wait for all of them."""
+        """Start the imports now, so that the first child need not wait for all of them."""
         with self._lock:
             if self._running is None or self._running.broken:
                 self._end()
                 self._running = _Process(self._modules, self._environment)
 
     def fork(self) -> "Child":
-        """A new child. Only from a thread that lives as long as the server may be needed."""
+        """Fork a child. Call it only from a thread that lives as long as the server may be needed."""
         try:
             return self._forked()
         except ConnectionError:  # the server was killed, and this was the first to notice: start another
@@ -78,7 +78,7 @@ class Server:
             theirs.close()
 
     def close(self) -> None:
-        """End it, and thereby every child."""
+        """End the server and thereby every child."""
         with self._lock:
             self._end()
 
@@ -112,7 +112,7 @@ class _Process:
             )
 
     def ask(self, command: bytes, handle: int | None = None) -> int:
-        """The number that the server answers."""
+        """Send a request to the server; returns the number that it replies."""
         try:
             with self._lock:
                 socket.send_fds(self._control, [command], [] if handle is None else [handle])
@@ -137,11 +137,11 @@ class Child:
         self._ended_by: int | None = None
 
     def ask(self, request: bytes, within: float, longest: int) -> Reply:
-        """Its reply; where there is none the child is ended, and ChildDiedError says how it came to that."""
+        """Send a request and return the reply; without one the child is ended and ChildDiedError raised."""
         return self.send(request, within).reply(within, longest)
 
     def send(self, request: bytes, within: float) -> "Child":
-        """Ask, and do not wait for the reply: `reply` is called later."""
+        """Send a request; call `reply` later for the result."""
         try:
             self._connection.settimeout(within)
             self._connection.sendall(request)
@@ -150,7 +150,7 @@ class Child:
         return self
 
     def reply(self, within: float, longest: int) -> Reply:
-        """The reply to what was sent."""
+        """The reply to the request that was sent."""
         deadline = time.monotonic() + within
         try:
             header = receive(self._connection, REPLY.size, deadline)
@@ -168,12 +168,12 @@ class Child:
             raise ChildDiedError("CPU time" if number == signal.SIGPROF else None, number) from None
 
     def interrupt(self) -> None:
-        """Make `ask` end now."""
+        """Make `ask` return now."""
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
 
     def end(self) -> int:
-        """Kill it; the signal that ended it, perhaps before. Only once: its pid may be in use again."""
+        """Kill it; returns the signal that ended it. Call it only once: its pid may be reused."""
         if self._ended_by is None:
             self._connection.close()
             try:
