@@ -78,7 +78,7 @@ class Heartbeat:
         await through(END, self._figures())
 
     def _report(self, state: Mapping[str, Any] | None, busy: float, rests: float = 0.0) -> dict[str, Any]:
-        """The values of a heartbeat; each dispatch is reported once, as a lost heartbeat ends the connection."""
+        """The values of a heartbeat. Each dispatch is reported once: a lost heartbeat ends the connection."""
         done, failed = self._reported
         self._reported = (self.done, self.failed)
         badly = self.failed - failed
