@@ -75,7 +75,7 @@ async def retrigger_campaign(call: Call, name: str, body: CampaignRetrigger) -> 
 @get("/campaigns/{name:path}/pause", Role.OPERATOR, template="confirm")
 async def confirm_pause_campaign(call: Call, name: str) -> Confirmation:
     """What a pause of this campaign means."""
-    text = "No more of its items are submitted until it is resumed. What is open goes on."
+    text = "No more items are submitted until it is resumed. Open items continue."
     return await _confirmation(call, name, "pause", text, "why, and until when")
 
 
@@ -88,8 +88,8 @@ async def confirm_resume_campaign(call: Call, name: str) -> Confirmation:
 @get("/campaigns/{name:path}/cancel", Role.OPERATOR, template="confirm")
 async def confirm_cancel_campaign(call: Call, name: str) -> Confirmation:
     """What a cancellation of this campaign would end."""
-    text = "It ends, and its open items are canceled. A retrigger would go on with it."
-    return await _confirmation(call, name, "cancel", text, "why it must not go on", danger=True)
+    text = "The campaign ends, and its open items are canceled. A retrigger continues it."
+    return await _confirmation(call, name, "cancel", text, "why it must not continue", danger=True)
 
 
 @get("/campaigns/{name:path}/retrigger", Role.OPERATOR, template="confirm")

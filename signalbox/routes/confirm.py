@@ -56,7 +56,7 @@ async def confirm_pause(call: Call, name: str) -> Confirmation:
     """What a pause of this action name would hold back."""
     return Confirmation(
         title=f"Pause {name}",
-        text="Nothing more is claimed under this action name until it is resumed. What is in flight goes on.",
+        text="Conductors claim no more actions of this name until it is resumed. Actions in flight continue.",
         facts={"Open now": f"{await _open_under(call, name):,}"},
         action=f"/queues/{quote(name, safe='')}/pause",
         button=f"Pause {name}",
@@ -110,7 +110,7 @@ async def confirm_cancel(call: Call, job: UUID) -> Confirmation:
         facts={"Process": found.processID, "Status": word(found.switchyard.status)},
         action=f"/jobs/{job}/cancel",
         button="Cancel 1 job",
-        hint="why it must not go on",
+        hint="why it must not continue",
         danger=True,
         back=f"/jobs/{job}",
     )
@@ -152,7 +152,7 @@ async def confirm_dismiss(call: Call, action: UUID) -> Confirmation:
     del call
     return Confirmation(
         title=f"Dismiss action {_end(action)} from the inbox",
-        text="It stays as it ended, and nobody is asked about it any more. It can be retriggered later.",
+        text="It is removed from the inbox; its status does not change. It can be retriggered later.",
         action=f"/actions/{action}/dismiss",
         button="Dismiss 1 action",
         hint="why it needs nothing more",
@@ -166,7 +166,7 @@ async def confirm_dismiss_entry(call: Call, entry: int) -> Confirmation:
     del call
     return Confirmation(
         title=f"Dismiss entry {entry} from the inbox",
-        text="It stays in the journal, and nobody is asked about it any more.",
+        text="It is removed from the inbox and stays in the journal.",
         action=f"/inbox/{entry}/dismiss",
         button="Dismiss 1 entry",
         hint="why it needs nothing more",
@@ -205,7 +205,7 @@ async def confirm_cancel_many(call: Call, query: Selection) -> Confirmation:
         hidden=_hidden(given, count),
         count=count,
         button=f"Cancel {count:,}",
-        hint="why they must not go on",
+        hint="why they must not continue",
         danger=True,
         back="/jobs",
     )

@@ -85,7 +85,7 @@ async def _submitted(
         else:
             announced[process] = known
             return row["job"], about
-    raise DatabaseUnavailable(f"process {process} is announced again and again")
+    raise DatabaseUnavailable(f"process {process} is announced repeatedly")
 
 
 async def _read(call: Call, process: str) -> dict[str, Any]:

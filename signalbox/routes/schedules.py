@@ -52,8 +52,8 @@ async def resume_schedule(call: Call, name: str, body: Reason) -> Changed:
 async def confirm_schedule(call: Call, name: str, decision: str) -> Confirmation:
     """What a decision about a schedule means."""
     texts = {
-        "trigger": "Its action is submitted now, whatever its times and its overlap are.",
-        "pause": "It does not fire again until it is resumed. What it submitted goes on.",
+        "trigger": "Its action is submitted now, regardless of its times and its overlap policy.",
+        "pause": "It does not fire until it is resumed. Actions that it submitted continue.",
         "resume": "It fires again from the next time on. The times of the pause do not count as missed.",
     }
     if decision not in texts:
