@@ -7,7 +7,7 @@ COMMANDS = {
     "once": "conductor.cli.run:once",
 }
 
-app = program("conductor", "Claims what is due and dispatches it.", COMMANDS)
+app = program("conductor", "Claims due actions and dispatches them.", COMMANDS)
 
 
 def main() -> None:

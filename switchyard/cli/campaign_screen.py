@@ -28,7 +28,7 @@ def described(row: dict[str, Any]) -> list[str]:
         f"{row['open']:,} open (at most {row['in_flight']:,}), {row['waiting']:,} wait.",
     ]
     if not row["complete"]:
-        lines.append("The source has not been read to its end: run the same `campaign start` again to go on.")
+        lines.append("The source was not read completely: run the same `campaign start` again to continue.")
     if row["repeated"] or row["rejected"]:
         lines.append(
             f"The source gave {row['repeated']:,} items again, and {row['rejected']:,} without an id."

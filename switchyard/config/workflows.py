@@ -105,7 +105,7 @@ class Workflow(Model):
         if (self.action == GRAPH) != bool(self.steps):
             raise ValueError("give either action, which runs it, or steps")
         if self.output and not self.steps:
-            raise ValueError("output is for a workflow with steps: the output of any other is what it writes")
+            raise ValueError("output is only for workflows with steps; others write their own output")
         one = (self.template, self.manifest, self.output_schema, self.limits)
         if self.steps and (any(one) or self.retry != ONCE):
             raise ValueError(

@@ -135,7 +135,7 @@ class S3Store:
             else:
                 return True
         raise StoreUnavailable(
-            f"cannot write {self.url_of(key)}: others write it at the same moment, again and again"
+            f"cannot write {self.url_of(key)}: other writers replaced it at the same moment, repeatedly"
         )
 
     def _was_ours(self, key: str, data: bytes, error: ClientError) -> bool:

@@ -78,7 +78,7 @@ def unpacked(data: bytes, encoding: str, limit: int) -> tuple[bytes, str | None]
     if name in ("", "identity") or not data:
         return data, None
     if name not in _WINDOWS:
-        return data, f"the body is packed as {name[:40]!r}, which was not asked for"
+        return data, f"the body is encoded as {name[:40]!r}, which was not requested"
     unpacker = zlib.decompressobj(_WINDOWS[name])
     try:
         result = unpacker.decompress(data, limit)

@@ -59,7 +59,7 @@ def _target(base: URL, location: str) -> URL:
     except ValueError:
         raise UrlError("the redirect leads to no URL") from None
     if target.raw_user is not None:
-        raise UrlError("the redirect brings credentials of its own")
+        raise UrlError("the redirect's URL contains credentials")
     return parse_url(str(target))
 
 

@@ -52,7 +52,7 @@ def check_host(host: str) -> None:
     if len(host) > 254 or not _NAME.fullmatch(host):
         raise UrlError(f"the host {host[:80]!r} is not a host name")
     if _NUMBER.fullmatch(host.rstrip(".").rsplit(".", 1)[-1]) and _literal(host) is None:
-        raise UrlError(f"the host {host[:80]!r} is a number, but not an address as it is usually written")
+        raise UrlError(f"the host {host[:80]!r} is a number, but not an IP address in the usual form")
 
 
 def literal(url: URL) -> Address | None:

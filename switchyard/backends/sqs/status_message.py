@@ -120,7 +120,7 @@ def _uuid(value: Any) -> UUID:
     except (ValueError, AttributeError, TypeError):
         raise UnreadableMessage(f"action_uuid {_shown(value)} is not a valid UUID") from None
     if uuid.version != 7:
-        raise UnreadableMessage(f"action_uuid {uuid} is not of version 7: no action of ours has it")
+        raise UnreadableMessage(f"action_uuid {uuid} is not an action's id: not a UUID of version 7")
     return uuid
 
 

@@ -44,7 +44,7 @@ def named_in(body: str) -> tuple[UUID, int, str]:
         )
     named = parse_name(match[1])
     if named is None:
-        raise UnreadableEvent(f"the execution {match[1]} is not one of ours")
+        raise UnreadableEvent(f"the execution {match[1]} was not started by Switchyard")
     return *named, match[0]
 
 

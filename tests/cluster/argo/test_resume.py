@@ -119,7 +119,7 @@ async def test_one_that_does_not_wait_yet_is_tried_again(
         ({"outputs": {}}, "waits for the output 'answer'"),
         ({"outputs": {"answer": "yes", "more": "x"}}, "expects no output 'more'"),
         ({"outputs": "yes"}, "is not a mapping of names"),
-        ({"workflow": "../../secrets/x"}, "is not the name of a workflow of ours"),
+        ({"workflow": "../../secrets/x"}, "is not the name of a Switchyard workflow"),
     ],
 )
 async def test_what_can_never_work_is_invalid(

@@ -115,7 +115,7 @@ class Contended(Dull):
 
 def test_a_conflict_that_never_ends_is_for_later(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "client", Contended)
-    with pytest.raises(StoreUnavailable, match="again and again"):
+    with pytest.raises(StoreUnavailable, match="repeatedly"):
         store.put("a", b"", if_absent=True)
 
 

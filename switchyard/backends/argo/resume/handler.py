@@ -91,7 +91,7 @@ class ArgoResumeHandler:
         name = str(rendered["workflow"])
         execution = parse_name(name)
         if execution is None:
-            raise ValueError(f"{rendered['workflow']!r} is not the name of a workflow of ours")
+            raise ValueError(f"{rendered['workflow']!r} is not the name of a Switchyard workflow")
         selector = Selector(str(rendered["node"]))
         return Call(name, Places(*execution).workflow, selector, outputs, _text(rendered["message"]))
 

@@ -22,7 +22,7 @@ PACKED = gzip.compress(TEXT)
         (PACKED[:-1], "x-gzip", TEXT, "the packed body ends too soon"),
         (gzip.compress(b"x" * 2000), "gzip", b"x" * 1000, "the body unpacks to more than 1000 bytes"),
         (TEXT, "gzip", b"", "the body is not the gzip that it is said to be"),
-        (TEXT, "br", TEXT, "the body is packed as 'br', which was not asked for"),
+        (TEXT, "br", TEXT, "the body is encoded as 'br', which was not requested"),
     ],
     ids=["plain", "identity", "empty", "gzip", "deflate", "cut off", "too long", "no gzip", "unknown"],
 )

@@ -35,7 +35,7 @@ CASES = [
     _closed("to gopher", "gopher://127.0.0.1/", "scheme is 'gopher'"),
     _closed("scheme relative", "//10.0.0.1/x", "private"),
     _closed("with a backslash", "http://127.0.0.1\\@10.0.0.1/", "no URL|backslash"),
-    _closed("with credentials", "http://user:pass@127.0.0.1/", "credentials of its own"),
+    _closed("with credentials", "http://user:pass@127.0.0.1/", "contains credentials"),
     _closed("to a malformed host", "http://[::1/", "no URL"),
     _closed("to nine thousand characters", "/" + "x" * 8175, "characters|no HTTP"),
     Case("redirect: to itself for ever", Failed, "answered 307", speak=_to("/again"), settings=FOLLOW),
