@@ -21,17 +21,17 @@ class Success:
 
 @dataclass(frozen=True, slots=True)
 class HandedOver:
-    """Somebody else runs it now and will report the end: the thread becomes QUEUED."""
+    """A backend has accepted it and will report its end: the thread becomes QUEUED."""
 
     detail: Detail = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """It did not work this time. `delay`: seconds that the other side asked for; else the policy decides.
+    """It failed and may work later. `delay`: seconds that the other side requested; else the policy decides.
 
-    `sent`: something may have reached the other side. At-most-once retries only where nothing did.
-    `refused`: the other side had no room, a quota for example. That spends none of the policy's attempts.
+    `sent`: something may have reached the other side; at-most-once actions are retried only if nothing did.
+    `refused`: the other side had no capacity, such as a quota. This uses none of the policy's attempts.
     """
 
     error: str
@@ -43,7 +43,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It was tried and will not work: the thread becomes FAILED and appears in the inbox."""
+    """It failed for good: the thread becomes FAILED and appears in the inbox."""
 
     error: str
     detail: Detail = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """The configuration or the parameters are wrong: trying again cannot help."""
+    """The configuration or the parameters are wrong: a retry cannot help."""
 
     error: str
     detail: Detail = field(default_factory=dict)
@@ -79,23 +79,23 @@ class Work:
 
     @property
     def name(self) -> str:
-        """What a backend knows this execution by: the uuid, with `-rN` from the second run."""
+        """The name of this execution at a backend: the uuid, with `-rN` from the second run."""
         return str(self.uuid) if self.run == 1 else f"{self.uuid}-r{self.run}"
 
 
 @runtime_checkable
 class Handler(Protocol):
-    """Dispatches one action. `dispatch` is cancelled when its outcome could not be recorded any more.
+    """Dispatches one action. `dispatch` is cancelled when its outcome can no longer be recorded.
 
-    A dispatch is cancelled after the action's `timeout`. A handler that watches the time itself, and then
-    needs a while to return its outcome, may have an attribute `overtime`: that many seconds more.
+    A dispatch is cancelled after the action's `timeout`. A handler that enforces the timeout itself, and then
+    needs time to return its outcome, may have an attribute `overtime`: additional seconds.
     """
 
     async def start(self) -> None:
-        """Open what all dispatches share; raises where it can never work."""
+        """Open what all dispatches share; raises if the handler can never work."""
 
     async def dispatch(self, work: Work, /) -> Outcome:
-        """Do it and return the outcome. An exception counts as Retry."""
+        """Dispatch the action and return its outcome. An exception counts as Retry."""
 
     async def close(self) -> None:
         """Close what `start` opened."""
@@ -118,15 +118,15 @@ class DraftingHandler(Handler, Protocol):
     """
 
     async def draft(self, work: Work, /) -> Outcome | Draft:
-        """Do it and return the outcome, or a draft of it."""
+        """Dispatch the action and return its outcome, or a draft of it."""
 
     async def conclude(self, drafts: Sequence[Draft], /) -> None:
-        """Store the data of these outcomes, and add to their details where it is."""
+        """Store the data of these outcomes, and add its location to their details."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandlerContext:
-    """What every handler may use of the program around it: Config, Store, and secrets by reference.
+    """What the program provides to a handler: Config, Store, and secrets by reference.
 
     Loosely typed, so that a third party can test its handler without ours.
     """
@@ -138,7 +138,7 @@ class HandlerContext:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Many claimed actions as columns, in the order of the claim; no object is made per action."""
+    """Many claimed actions as columns, in the order of the claim; no object is created per action."""
 
     action_name: str
     uuids: Sequence[UUID]
@@ -154,4 +154,4 @@ class BatchHandler(Handler, Protocol):
     """A handler that returns the outcomes of many actions at once, without waiting for anything."""
 
     def dispatch_all(self, batch: Batch, /) -> Outcome | Sequence[Outcome]:
-        """One outcome for all of them, or one for each in their order."""
+        """Return one outcome for all actions, or one for each in their order."""

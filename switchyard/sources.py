@@ -28,7 +28,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a source saw of one execution, at one time."""
+    """What a source observed of one execution, at one time."""
 
     uuid: UUID
     run: int
@@ -49,7 +49,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """A report of a backend's worker about itself: it started, lives or ended."""
+    """A backend's worker reports that it started, is alive or ended."""
 
     worker: str
     kind: str
@@ -62,7 +62,7 @@ class Beat:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """An action that is submitted once for each `key`: a job ended that no action had submitted."""
+    """An action to submit once per `key`, because a job ended that no action had submitted."""
 
     action_name: str
     key: str
@@ -72,7 +72,7 @@ class Notification:
 
 @dataclass(frozen=True, slots=True)
 class Unfollowed:
-    """A report about a job that no thread follows, since a front end put it on the queue itself."""
+    """A report about a job without a thread: a front end put it on the queue itself."""
 
     acknowledge: Acknowledge
     notify: Notification | None = None
@@ -83,49 +83,49 @@ Seen = Observation | Beat | Notice | Unfollowed
 
 @runtime_checkable
 class Source(Protocol):
-    """One backend. All methods raise `switchyard.errors.Transient` where trying again can help."""
+    """One backend. All methods raise `switchyard.errors.Transient` if a retry can help."""
 
     name: str
     one_observer: bool  # True where only one caboose of a shard may observe it: the others stand by
     can_look: bool  # False where a backend has no names to ask by; then only a timeout ends what stays silent
 
     async def start(self) -> None:
-        """Open connections; raises where it can never work."""
+        """Open connections; raises if the source can never work."""
 
     def observations(self) -> AsyncIterator[Seen]:
-        """Everything that is there, then every change, until closed. Slow consumers slow it down."""
+        """Yield all executions that exist, then every change, until closed. A slow consumer slows it down."""
 
     def answers_for(self, uuid: UUID, handed: Mapping[str, Any], /) -> bool:
-        """Whether this caboose decides on it: it is of its share.
+        """Whether the execution is in this caboose's share.
 
-        `handed` is what conductor noted when it handed it over, such as the spool that has it.
+        `handed` is what conductor recorded at the handover, such as the spool of the execution.
         """
 
     def present(self, uuid: UUID, run: int) -> bool | None:
-        """Whether it existed when last observed; None where this source knows only after a request."""
+        """Whether it existed when last observed; None if this source needs a request to know."""
 
     async def look(self, uuid: UUID, run: int) -> Observation | None:
-        """A fresh look, by name, past every cache; None: it is not there."""
+        """Look up the execution by name, bypassing caches; None if it does not exist."""
 
     async def log(self, observation: Observation) -> bytes | None:
-        """The end of its log, where the backend has one."""
+        """The end of its log, if the backend has one."""
 
     async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
-        """Ask the backend to stop it. Missing, or ended already, is not an error."""
+        """Ask the backend to stop it. If it is missing or has ended, that is not an error."""
 
     async def forget(self, observation: Observation) -> None:
-        """Delete or acknowledge what was observed, and only that; idempotent."""
+        """Delete or acknowledge the observed execution, and nothing newer; idempotent."""
 
     async def ready(self) -> bool:
         """Whether it has listed its whole backend and the backend still answers."""
 
     async def close(self) -> None:
-        """Stop observing and let go of the connections."""
+        """Stop observing and close the connections."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServedSource:
-    """A source, the action names whose executions it sees, and when reconcile asks it, in seconds."""
+    """A source, the action names whose executions it observes, and the times of reconcile in seconds."""
 
     source: Source
     names: tuple[str, ...]

@@ -1,7 +1,7 @@
-"""The Python API: submit actions, follow them and decide about them, on a connection of its own or on yours.
+"""The Python API: submit, follow and control actions, on its own connection or on yours.
 
     Switchyard, AsyncSwitchyard      the same verbs, blocking (blocking.py) and asynchronous (asynchronous.py)
-      -> Statement                   what a verb asks the database: a named query, its parameters, and how its
+      -> Statement                   the query of a verb: a named query, its parameters, and how its
                                      rows become the result (statements.py, records.py)
       -> run, run_async              executes it on psycopg, SQLAlchemy or Django (connections.py)
 

@@ -62,7 +62,7 @@ class AsyncSwitchyard(Client):
     ) -> Callable[[Callable[P, Returned]], Task[P, Returned, Awaitable[UUID]]]: ...
 
     def task(self, function: Callable[P, Returned] | None = None, /, *, name: str | None = None) -> Any:
-        """Make a function a task: `.submit(…)` submits a call of it, which conductor makes.
+        """Turn a function into a task: `.submit(…)` submits a call, which conductor executes.
 
         `name`: the action name that serves it, by default the function's own.
         """
@@ -71,7 +71,7 @@ class AsyncSwitchyard(Client):
         return Task(self.submit, function, name)
 
     async def submit_many(self, submissions: Iterable[Submission], *, connection: Any = None) -> list[UUID]:
-        """Submit many, all or none; their ids in the same order."""
+        """Submit many actions, all or none; returns their ids in the same order."""
         began, requests = time.monotonic(), self.requests(submissions)
         uuids = await self._run(statements.submit_many(requests), connection)
         trace_submitted(uuids, requests, began)
@@ -82,7 +82,7 @@ class AsyncSwitchyard(Client):
         return await self._run(statements.submit_graph(graph), connection)
 
     async def status(self, action: ActionId) -> Thread:
-        """The current state; NoSuchAction where there is none."""
+        """The current state; raises NoSuchAction if there is no such action."""
         return await self._run(statements.status(action))
 
     async def events(self, action: ActionId) -> list[Event]:
@@ -90,7 +90,7 @@ class AsyncSwitchyard(Client):
         return await self._run(statements.events(action))
 
     async def wait(self, action: ActionId, timeout: float | None = None) -> Thread:  # noqa: ASYNC109 - as in Switchyard
-        """The state once it has ended; WaitTimeout after `timeout` seconds."""
+        """Wait for the end and return the state; raises WaitTimeout after `timeout` seconds."""
         thread = await self.status(action)
         for pause in pauses(timeout):
             if thread.ended:
@@ -110,7 +110,7 @@ class AsyncSwitchyard(Client):
         return await self._run(statements.why(action))
 
     async def cancel(self, action: ActionId, *, reason: str, actor: str | None = None) -> bool:
-        """Cancel an action; False where it had ended already."""
+        """Cancel an action; False if it had ended already."""
         return await self._run(statements.cancel(action, actor or default_actor(), reason))
 
     async def retrigger(

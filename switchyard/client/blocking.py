@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 class Switchyard(Client):
-    """Submits actions, follows them and decides about them.
+    """Submits, follows and controls actions.
 
     `url_or_connection`: a database URL; or a connection of yours (psycopg, SQLAlchemy's Connection or
     Session, Django's), whose transaction every verb is then part of; by default the configured database, else
@@ -63,7 +63,7 @@ class Switchyard(Client):
     ) -> Callable[[Callable[P, Returned]], Task[P, Returned, UUID]]: ...
 
     def task(self, function: Callable[P, Returned] | None = None, /, *, name: str | None = None) -> Any:
-        """Make a function a task: `.submit(…)` submits a call of it, which conductor makes.
+        """Turn a function into a task: `.submit(…)` submits a call, which conductor executes.
 
         `name`: the action name that serves it, by default the function's own.
         """
@@ -72,7 +72,7 @@ class Switchyard(Client):
         return Task(self.submit, function, name)
 
     def submit_many(self, submissions: Iterable[Submission], *, connection: Any = None) -> list[UUID]:
-        """Submit many, all or none; their ids in the same order."""
+        """Submit many actions, all or none; returns their ids in the same order."""
         began, requests, used = time.monotonic(), self.requests(submissions), self._connection(connection)
         if isinstance(used, Connection):
             return write_many(used, requests)
@@ -85,7 +85,7 @@ class Switchyard(Client):
         return self._run(statements.submit_graph(graph), connection)
 
     def status(self, action: ActionId) -> Thread:
-        """The current state; NoSuchAction where there is none."""
+        """The current state; raises NoSuchAction if there is no such action."""
         return self._run(statements.status(action))
 
     def events(self, action: ActionId) -> list[Event]:
@@ -93,7 +93,7 @@ class Switchyard(Client):
         return self._run(statements.events(action))
 
     def wait(self, action: ActionId, timeout: float | None = None) -> Thread:
-        """The state once it has ended; WaitTimeout after `timeout` seconds."""
+        """Wait for the end and return the state; raises WaitTimeout after `timeout` seconds."""
         thread = self.status(action)
         for pause in pauses(timeout):
             if thread.ended:
@@ -105,7 +105,7 @@ class Switchyard(Client):
         raise timed_out(thread, timeout)
 
     def results(self, action: ActionId) -> Results:
-        """The output and files of the current run, read from the configured store when they are asked for."""
+        """The output and files of the current run, read from the configured store on access."""
         return Results(self.status(action), store_of(self.store_url()))
 
     def why(self, action: ActionId) -> str:
@@ -113,7 +113,7 @@ class Switchyard(Client):
         return self._run(statements.why(action))
 
     def cancel(self, action: ActionId, *, reason: str, actor: str | None = None) -> bool:
-        """Cancel an action; False where it had ended already."""
+        """Cancel an action; False if it had ended already."""
         return self._run(statements.cancel(action, actor or default_actor(), reason))
 
     def retrigger(

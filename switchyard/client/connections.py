@@ -1,4 +1,4 @@
-"""Executing a statement on somebody's connection: psycopg's, SQLAlchemy's or Django's.
+"""Executes a statement on the caller's connection: psycopg's, SQLAlchemy's or Django's.
 
 None of these libraries but psycopg is imported here: a connection is recognised by the package of its class.
 On a caller's connection nothing is committed. An error leaves psycopg's and Django's transaction aborted, as

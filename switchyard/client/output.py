@@ -1,4 +1,4 @@
-"""What an execution left in the object store: its output, and the files that the output names."""
+"""The results of an execution in the object store: its output, and the files that the output names."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ LARGEST_OUTPUT = 64 * 1024 * 1024  # bytes
 
 @dataclass(frozen=True)
 class File:
-    """One file of the results; read from the store when it is asked for."""
+    """One file of the results; read from the store on access."""
 
     name: str
     key: str
@@ -27,18 +27,18 @@ class File:
 
     @property
     def url(self) -> str:
-        """Where it is: a file:// or s3:// URL."""
+        """The file's address: a file:// or s3:// URL."""
         return self.store.url_of(self.key)
 
     def read(self) -> bytes:
-        """The whole content; BadInput where it is not what the execution wrote."""
+        """The whole content; raises BadInput if it is not what the execution wrote."""
         content = self.store.get(self.key)
         if self.sha256 is not None and sha256(content).hexdigest() != self.sha256:
             raise BadInput(f"{self.name}: the content differs from the checksum in output.json")
         return content
 
     def save(self, folder: str | Path) -> Path:
-        """Write it into a folder under its own name; the path."""
+        """Write it to a folder under its own name; returns the path."""
         path = Path(folder) / Path(self.name).name
         path.write_bytes(self.read())
         return path
@@ -59,7 +59,7 @@ class Results:
 
     @cached_property
     def output(self) -> Mapping[str, Any]:
-        """The content of output.json; StoreMissing where the run wrote none."""
+        """The content of output.json; raises StoreMissing if the run wrote none."""
         try:
             found = json.loads(self.store.get(self.places.output, LARGEST_OUTPUT))
         except (ValueError, RecursionError) as error:
@@ -81,7 +81,7 @@ class Results:
 
     @property
     def log(self) -> str | None:
-        """The log's tail, where the backend stored one."""
+        """The log's tail, if the backend stored one."""
         if self.store.size(self.places.log) is None:
             return None
         return self.store.get(self.places.log).decode(errors="replace")

@@ -93,7 +93,7 @@ def _values(record: type, row: Row) -> dict[str, Any]:
 
 
 def _value(name: str, value: Any) -> Any:
-    """The same value whatever the driver: some return UUID and jsonb columns as text."""
+    """The value independent of the driver: some return UUID and jsonb columns as text."""
     if value is None:
         return None
     if name.endswith("_uuid"):

@@ -1,4 +1,4 @@
-"""What each verb asks the database: the query, its parameters, and how the rows become its result."""
+"""The statement of each verb: a query, its parameters, and how the rows become the result."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -90,7 +90,7 @@ def retrigger(action: ActionId, actor: str, reason: str, resume_from: ResumeFrom
 
 
 def checked(action: ActionId) -> UUID:
-    """The id as a UUID; BadInput where it is none."""
+    """The id as a UUID; raises BadInput if it is not valid."""
     if isinstance(action, UUID):
         return action
     try:

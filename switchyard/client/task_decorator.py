@@ -44,5 +44,5 @@ class Task(Generic[P, Returned, Submitted]):
         return self._submit(self.name, self._parameters(args, kwargs), **options)
 
     def _parameters(self, args: Any, kwargs: Any) -> dict[str, Any]:
-        """By name; TypeError where they do not fit, as for a call."""
+        """The arguments by name; raises TypeError if they do not match, as in a call."""
         return dict(self._signature.bind(*args, **kwargs).arguments)

@@ -1,4 +1,4 @@
-"""What both clients share: where they are connected, what a submission is made of, and how they wait."""
+"""What both clients share: connection settings, checks of submissions, and waiting."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ SHORTEST, LONGEST = 0.05, 2.0  # seconds between two looks of `wait`
 
 
 class Client:
-    """Where a client is connected, and what it checks submissions against."""
+    """A client's connection settings, and the configuration that it checks submissions against."""
 
     def __init__(self, url_or_connection: Any = None, config: "Config | str | Path | None" = None) -> None:
         self.config: Config | None = _loaded(config)
@@ -37,7 +37,7 @@ class Client:
         return self.config.store if self.config is not None else None
 
     def request(self, name: str | None, parameters: Mapping[str, Any], options: Options) -> Request:
-        """A submission that passed every check; BadInput names each field that is wrong."""
+        """A checked submission; raises BadInput that names every invalid field."""
         return accept(submission(name, parameters, options), self.config)
 
     def requests(self, submissions: Iterable[Submission]) -> list[Request]:
@@ -46,7 +46,7 @@ class Client:
 
 
 def pauses(timeout: float | None) -> Iterator[float]:
-    """The pauses between the looks of `wait`, longer from look to look; ends when the time is over."""
+    """The growing pauses between the polls of `wait`; ends when the time is over."""
     pause, waited = SHORTEST, 0.0
     while timeout is None or waited < timeout:
         step = pause if timeout is None else min(pause, timeout - waited)

@@ -1,4 +1,4 @@
-"""A Postgres of one's own in a folder, for `switchyard up`: no root, no port, no installation.
+"""A private Postgres in a folder, for `switchyard up`: no root, no port, no installation.
 
 It belongs to the process that starts it and ends with it: in order by `stop()`, and by the kernel, which
 sends the server the signal of an orderly shutdown when its parent ends, by kill -9 too. One process at a time

@@ -1,4 +1,4 @@
-"""Who decides, for the record of a decision."""
+"""The actor of a decision, for its record."""
 
 import getpass
 import socket

@@ -1,4 +1,4 @@
-"""Texts and details made fit for the ledger: what a handler or backend reports is always recorded.
+"""Cleans texts and details for the ledger, so that reports of handlers and backends are always recorded.
 
 `document` keeps all that it is given, for what others rely on, like the parameters of a callback. `detail`
 has a limit of length, for what an event reports to people.
@@ -24,7 +24,7 @@ def text(value: str, longest: int = LONGEST_TEXT) -> str:
 
 
 def document(value: Any) -> str:
-    """JSON text that jsonb takes, whatever the value holds; only what is nested too deeply is cut."""
+    """JSON text that jsonb accepts, for any value; only values nested too deeply are cut."""
     return repair(value)
 
 

@@ -1,4 +1,4 @@
-"""Opening a connection that Switchyard's promises hold on.
+"""Opens connections with the settings that Switchyard's guarantees need.
 
 Everything that a server or a role could have set otherwise is set here: read committed (at
 repeatable read the claim's second look would see the first one's snapshot and hand out finished
@@ -54,7 +54,7 @@ _SERVER = {
 
 
 def conninfo(url: str, application_name: str, **settings: str) -> str:
-    """The URL with everything pinned; `settings` are server settings that this connection wants otherwise."""
+    """The URL with all settings pinned; `settings` overrides server settings for this connection."""
     given = parsed(url)
     pinned = " ".join(f"-c {name}={_escaped(value)}" for name, value in {**_SERVER, **settings}.items())
     options = " ".join(filter(None, [str(given.pop("options", "") or ""), pinned]))
@@ -69,7 +69,7 @@ def conninfo(url: str, application_name: str, **settings: str) -> str:
 
 
 async def connect(url: str, *, application_name: str, **settings: str) -> AsyncConnection:
-    """An asynchronous connection in autocommit: no transaction is open unless one is asked for."""
+    """An asynchronous connection in autocommit: a transaction is open only when one is started."""
     pinned = conninfo(url, application_name, **settings)
     try:
         connection = await AsyncConnection.connect(pinned, autocommit=True)

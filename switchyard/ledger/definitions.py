@@ -1,9 +1,9 @@
-"""Functions, views, triggers and grants as this version has them, applied in the transaction of a migration.
+"""Applies this version's functions, views, triggers and grants in the transaction of a migration.
 
-Replacing a function or a grant locks nobody out, and triggers are created where they are missing. Replacing a
-view shuts out its readers until the transaction ends. So a view is replaced only where it differs from what
-the database has, whoever changed it, or where it reads one that is replaced; and only after everything else,
-so that its readers wait for nothing but the views. They are locked outermost first, as readers lock them: in
+Replacing a function or a grant blocks nothing, and triggers are created only if they are missing. Replacing a
+view blocks its readers until the transaction ends. So a view is replaced only if it differs from the one in
+the database, or if it reads one that is replaced; and only after everything else,
+so that its readers wait only for the views. They are locked outermost first, as readers lock them: in
 another order, a reader and a migration would wait for each other.
 """
 
@@ -28,22 +28,22 @@ PATIENCE = (
 
 
 def wait_at_most(connection: psycopg.Connection, seconds: float) -> None:
-    """For a lock, in this transaction: what waits for one shuts out everybody who comes after."""
+    """Set the lock timeout of this transaction: a waiting lock request blocks all later ones."""
     connection.execute(query("migrate", "patience"), {"within": f"{seconds * 1000:.0f}ms"})
 
 
 def files(folder: Path) -> list[Path]:
-    """In the order of their names; grants need everything to be there."""
+    """The files in the order of their names; grants come last, because they need everything else."""
     return sorted(folder.glob("*.sql"), key=lambda file: (file.name == _LAST, file.name))
 
 
 def fingerprint(folder: Path) -> str:
-    """Of all of them."""
+    """A hash of all files."""
     return sha256(b"".join(file.read_bytes() for file in files(folder))).hexdigest()
 
 
 def apply(connection: psycopg.Connection, folder: Path) -> None:
-    """All that differs, and remember which version the database has now."""
+    """Apply everything that differs, and record the version that the database has now."""
     late: dict[str, str] = {}
     for file in files(folder):
         for statement, view in _statements(file.read_text()):
@@ -59,7 +59,7 @@ def apply(connection: psycopg.Connection, folder: Path) -> None:
 
 
 def _replace(connection: psycopg.Connection, views: dict[str, str]) -> None:
-    """From here to the end of the transaction, whoever reads one of them waits."""
+    """Replace views; from here to the end of the transaction, their readers wait."""
     order = connection.execute(query("migrate", "lock_order"), {"views": list(views)}).fetchall()
     began = time.monotonic()
     for name, owner in order:
@@ -71,7 +71,7 @@ def _replace(connection: psycopg.Connection, views: dict[str, str]) -> None:
 
 
 def _statements(text: str) -> Iterator[tuple[str, str | None]]:
-    """A file in pieces; with each view its name and definition."""
+    """The statements of a file; for each view also its name and definition."""
     done = 0
     for match in _VIEW.finditer(text):
         yield text[done : match.start()], None
@@ -85,7 +85,7 @@ def _is_there(connection: psycopg.Connection, view: str) -> bool:
 
 
 def _differs(connection: psycopg.Connection, name: str, view: str) -> bool:
-    """Whether the database has another one; Postgres compares, for it writes both alike."""
+    """Whether the database has a different view; compared as Postgres prints both."""
     try:
         with connection.transaction():
             definition = view.removeprefix(f"{name} ")

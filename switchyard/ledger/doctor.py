@@ -1,4 +1,4 @@
-"""What could keep a database from serving, each with what to do about it."""
+"""Checks a database for problems, each with a remedy."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ class Finding:
 
 
 def examine(connection: Connection[DictRow], url: str) -> Iterator[Finding]:
-    """All findings, the server first. A check that cannot be made reports why, and the others follow."""
+    """Run all checks, the server first. A check that cannot run reports why, and the others still run."""
     before = time.time()
     server = _row(connection, "server")
     yield from _server(server)
@@ -125,7 +125,7 @@ def _migrations(url: str) -> Finding:
 
 
 def _may_migrate(connection: Connection[DictRow]) -> Finding:
-    """Only where there is no ledger yet: later, programs connect as users that may not."""
+    """Whether the user may migrate; checked only without a ledger, as programs' users need not be able to."""
     found = rights(connection)
     if not found.missing:
         return Finding("rights", "good", f"{found.user} may run `switchyard migrate`")

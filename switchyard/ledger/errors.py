@@ -1,4 +1,4 @@
-"""From psycopg's errors to ours, by SQLSTATE; and what one row's error means for the rows beside it.
+"""Translates psycopg's errors to ours by SQLSTATE, and tells whether an error concerns only one row.
 
 No message carries a password: libpq quotes parts of a connection string that it cannot parse, and what was
 not encoded in a URL may end up in the part that it takes for a host.
@@ -80,7 +80,7 @@ def _sentence(kind: type[SwitchyardError], state: str, text: str, hint: str | No
 
 @contextmanager
 def unavailable() -> Iterator[None]:
-    """Errors of the database become ours; what one statement did wrong stays psycopg's."""
+    """Translate errors of the database to ours; errors of a single statement stay psycopg's."""
     try:
         yield
     except psycopg.Error as error:
@@ -120,12 +120,12 @@ def parsed(address: str) -> dict[str, Any]:
 
 
 def blames_row(error: psycopg.Error) -> bool:
-    """The row itself is what the ledger refuses."""
+    """Whether the ledger refuses the row itself."""
     return (error.sqlstate or "")[:2] in _ROW and not lacks_partition(error)
 
 
 def lacks_partition(error: psycopg.Error) -> bool:
-    """There is no partition for the row: the row is fine, and may be written once there is one.
+    """Whether a partition for the row is missing: the row is valid and may be written later.
 
     The same SQLSTATE as a violated CHECK, which names its constraint, and as our triggers' errors, which name
     no table.
@@ -135,7 +135,7 @@ def lacks_partition(error: psycopg.Error) -> bool:
 
 
 def is_blocked(error: psycopg.Error) -> bool:
-    """Another transaction, or the clock, is in the way; trying again may work."""
+    """Whether another transaction or a timeout is the reason; a retry may work."""
     state = error.sqlstate or ""
     return state[:2] in _BLOCKED or state == "57014"
 

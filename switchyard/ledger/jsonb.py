@@ -43,7 +43,7 @@ def examine(value: Any, field: str) -> tuple[str, list[Problem]]:
 
 
 def repair(value: Any) -> str:
-    """JSON text that jsonb takes, whatever the value holds; only what is nested too deeply is cut."""
+    """JSON text that jsonb accepts, for any value; only values nested too deeply are cut."""
     return _JSON.encode(_walk(value, ("",), []))
 
 

@@ -1,12 +1,12 @@
-"""Bringing a database to the schema of this version, and back.
+"""Migrates a database to the schema of this version, and back.
 
 The numbered files in `migrations/sql` hold tables, types and indexes; Alembic runs those that are missing.
 The files in `migrations/current` hold functions, views, triggers and grants as this version has them; every
 `upgrade` applies what differs (definitions.py). A new ledger is made in one transaction. One in use is
 brought to this version in several, each numbered file and then all of `current`, so that a table is locked
-for as long as its own file takes. Every transaction takes one advisory lock and looks at what is there: two
-that migrate at once do it once, and the next run does what a failure left out. Where somebody holds a lock
-that is needed, the transaction gives up at once and is tried again, so that nobody waits behind it.
+only while its own file runs. Every transaction takes one advisory lock and checks the state again: two
+concurrent migrations apply everything once, and the next run continues after a failure. If a needed lock is
+taken, the transaction gives up at once and is retried, so that no other statement queues behind it.
 """
 
 import time
@@ -69,7 +69,7 @@ def _run_all(connection: sqlalchemy.Connection, config: Config) -> None:
 
 
 def _patiently(url: str, run: Callable[[sqlalchemy.Connection, Config], None]) -> None:
-    """Run this in a transaction, again where somebody holds a lock that it needs."""
+    """Run this in a transaction; retry it if a lock that it needs is taken."""
     for tries in range(1, _TRIES + 1):
         try:
             with _migrating(url) as (connection, config):
@@ -86,13 +86,13 @@ def _patiently(url: str, run: Callable[[sqlalchemy.Connection, Config], None]) -
 
 
 def missing_rights(url: str) -> Rights:
-    """What this user may not do, of what `upgrade` has to."""
+    """The rights that this user lacks for `upgrade`."""
     with _connected(url) as connection:
         return rights(_driver(connection))
 
 
 def script(since: str | None = None) -> str:
-    """What `upgrade` runs, as one SQL script, for those who run their migrations themselves.
+    """The migrations as one SQL script, for users who run them with their own tools.
 
     `since`: the revision that the database is at; without it, none.
     """
@@ -113,7 +113,7 @@ def _text(file: Path) -> str:
 
 
 def _stamp(step: Script, since: str | None) -> str:
-    """What Alembic does when it has run a step."""
+    """Record the revision as Alembic does after a step."""
     new = query("migrate", "revisions") + ";\n" if since is None and step.down_revision is None else ""
     return new + query("migrate", "stamp").replace("%(revision)s", f"'{step.revision}'")
 
@@ -182,7 +182,7 @@ def _migrating(url: str) -> Iterator[tuple[sqlalchemy.Connection, Config]]:
 
 @contextmanager
 def _known() -> Iterator[None]:
-    """A revision that this version does not have: a typo, or a newer version migrated the database."""
+    """Raise if this version lacks the revision: a typo, or a newer version migrated the database."""
     try:
         yield
     except (CommandError, RevisionError) as error:
@@ -202,7 +202,7 @@ def _connected(url: str) -> Iterator[sqlalchemy.Connection]:
 
 
 def _transactional(url: str) -> psycopg.Connection:
-    """In autocommit, as our other connections are, SQLAlchemy's transactions would be none."""
+    """A connection without autocommit, because SQLAlchemy's transactions would have no effect in it."""
     connection = connect_sync(url, application_name="switchyard migrate", statement_timeout="0")
     connection.autocommit = False
     return connection

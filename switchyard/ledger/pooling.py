@@ -1,4 +1,4 @@
-"""Whether the server is reached directly: a lock belongs to a session, and a proxy may hand it to others.
+"""Detects pooling proxies: a lock belongs to a session, which a proxy may give to other clients.
 
 Behind a proxy the process id that a connection received is not that of the backend. A proxy that pools whole
 sessions does no harm; one that pools transactions gives our backend to another client between two of our
@@ -22,7 +22,7 @@ _PATIENCE = {"statement_timeout": "2500ms", "lock_timeout": "250ms"}
 
 
 class Reach(Enum):
-    """What is between us and the server."""
+    """How a connection reaches the server."""
 
     DIRECT = auto()
     SESSIONS = auto()
@@ -30,7 +30,7 @@ class Reach(Enum):
 
 
 def reached(url: str) -> Reach:
-    """How the server is reached; raises where it is not."""
+    """How the server is reached; raises if it is not."""
     with ExitStack() as stack:
         first = _probe(url, stack)
         try:
@@ -45,7 +45,7 @@ def reached(url: str) -> Reach:
 
 
 def _kept(url: str, first: psycopg.Connection, backend: int, stack: ExitStack) -> bool:
-    """Whether `first` has its backend still, while others hold transactions open."""
+    """Whether `first` still has its backend while others hold transactions open."""
     try:
         for _ in range(_OTHERS):
             other = _probe(url, stack)

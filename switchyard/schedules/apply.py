@@ -1,4 +1,4 @@
-"""Writing the schedules of the configuration to the database; a definition that is the same changes nothing.
+"""Writes the schedules of the configuration to the database; unchanged definitions are left alone.
 
 Not done by every conductor at its start: in a rolling update two versions of the file would alternate.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The names that were changed, those that already were like that, and others in the database."""
+    """The names that were changed, those that were unchanged, and others in the database."""
 
     changed: list[str]
     unchanged: list[str]
@@ -32,7 +32,7 @@ class Applied:
 
 
 def apply_schedules(connection: Connection[DictRow], config: "Config", actor: str) -> Applied:
-    """Create and change what the configuration has, all or none; what it does not have is left alone."""
+    """Create and change the configured schedules, all or none; others are left alone."""
     for name, schedule in config.schedules.items():
         _check(name, schedule, config)
     with connection.transaction():
@@ -47,7 +47,7 @@ def apply_schedules(connection: Connection[DictRow], config: "Config", actor: st
 
 
 def next_from(row: DictRow | None, now: datetime) -> datetime:
-    """Where the new times begin: at a tick that is due and has not fired, else now."""
+    """The start of the new times: a tick that is due and has not fired, else now."""
     due = row["next_at"] if row is not None else None
     return min(due, now) if due is not None else now
 
@@ -75,7 +75,7 @@ def _apply(
 
 
 def _check(name: str, schedule: "Schedule", config: "Config") -> None:
-    """What it submits must be acceptable; the time of a tick is taken as it is."""
+    """Check the submission of a schedule, with an example of a tick's time."""
     parameters = dict(schedule.parameters)
     if schedule.time_parameter is not None:
         parameters[schedule.time_parameter] = "2026-01-01T00:00:00Z"

@@ -1,4 +1,4 @@
-"""Which of the ticks that have passed fire: the last minute's always, earlier ones by `catch_up`."""
+"""Decides which past ticks fire: those of the last minute always, earlier ones by `catch_up`."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ MOST_FIRED = 1000  # submitted in one transaction; the SQL function refuses more
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What one call of `tick` is to do."""
+    """The arguments of one call of `tick`."""
 
     fire: tuple[datetime, ...]
     next_at: datetime | None
@@ -21,7 +21,7 @@ class Due:
 
 
 def due_ticks(times: Times, catch_up: str, window: float, next_at: datetime, now: datetime) -> Due:
-    """What to do about the ticks from `next_at` to now; of a long outage, about the first of them."""
+    """What to do about the ticks from `next_at` to now; after a long outage, about the first of them."""
     passed = list(islice(takewhile(lambda tick: tick <= now, times.since(next_at)), MOST_TICKS))
     following = times.after(passed[-1]) if passed else next(times.since(next_at), None)
     complete = following is None or following > now

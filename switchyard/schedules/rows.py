@@ -1,4 +1,4 @@
-"""A row of the view `schedules`, and what the configuration says, in the same words."""
+"""Translates between rows of the view `schedules` and the configuration."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -43,7 +43,7 @@ def times_of(row: Mapping[str, Any]) -> Times:
 
 
 def words(times: Times) -> str:
-    """When it fires, for people; a list of schedules is shown whatever one of them says."""
+    """When a schedule fires, in words; never fails, so that a list can always be shown."""
     try:
         if times.cron:
             return f"{CronSim(times.cron, EPOCH).explain()} ({times.timezone})"
@@ -53,7 +53,7 @@ def words(times: Times) -> str:
 
 
 def upcoming(times: Times, next_at: datetime, count: int) -> list[datetime]:
-    """This many ticks, the next one first; none where they cannot be computed."""
+    """The next ticks, in order; none if they cannot be computed."""
     try:
         return list(islice(times.since(next_at), count))
     except Exception:  # noqa: BLE001 - as above, and ticks beyond the year 9999

@@ -22,7 +22,7 @@ FIELDS = ("minute", "hour", "day-of-month", "month", "day-of-week")
 
 
 def check_cron(text: str) -> str:
-    """The expression with five fields; ValueError says what is wrong with it."""
+    """The expression with five fields; raises ValueError with the reason if it is invalid."""
     expression = ALIASES.get(text.strip().lower(), text.strip())
     if expression.startswith("@"):
         raise ValueError(f"is not one of {', '.join(ALIASES)}")
@@ -43,7 +43,7 @@ def check_cron(text: str) -> str:
 
 
 def _reason(expression: str, said: str) -> str:
-    """CronSim refuses a day that no month has with the words for a field that it cannot read."""
+    """The reason; CronSim reports a day that no month has like a field that it cannot parse."""
     day = expression.split()[2]
     if said == "Bad day-of-month" and all(part.isdigit() and 1 <= int(part) <= 31 for part in day.split(",")):
         return "never fires: none of its months has that day"
@@ -53,7 +53,7 @@ def _reason(expression: str, said: str) -> str:
 
 
 def check_zone(name: str) -> str:
-    """A time zone that this machine knows."""
+    """The name, if it is a time zone that this machine knows; raises ValueError otherwise."""
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -63,7 +63,7 @@ def check_zone(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Moments in UTC that only grow, whatever the clocks of the zone do."""
+    """Increasing moments in UTC, also when the zone's clocks change."""
 
     cron: str | None = None
     every: float | None = None
@@ -72,11 +72,11 @@ class Times:
     end: datetime | None = None
 
     def after(self, moment: datetime) -> datetime | None:
-        """The first one after that moment."""
+        """The first tick after that moment."""
         return next(self.since(moment + INSTANT), None)
 
     def since(self, moment: datetime) -> Iterator[datetime]:
-        """All from that moment on, in order."""
+        """All ticks from that moment on, in order."""
         first = moment if self.start is None else max(moment, self.start)
         for tick in self._by_cron(first) if self.cron else self._by_interval(first):
             if self.end is not None and tick >= self.end:
@@ -94,7 +94,7 @@ class Times:
                 yield tick
 
     def _by_interval(self, first: datetime) -> Iterator[datetime]:
-        """Counted from the start, or from 1970: no tick depends on when somebody computed it."""
+        """Ticks counted from the start, or from 1970: they do not depend on when they are computed."""
         assert self.every is not None
         step, anchor = timedelta(seconds=self.every), self.start or EPOCH
         tick = anchor + step * -(-(first - anchor) // step)

@@ -14,39 +14,39 @@ from switchyard.store.key import vet
 
 
 class Store(Protocol):
-    """What every store can do. All calls block; all raise StoreError and its kin alone."""
+    """The interface of a store. All calls block; they raise only StoreError and its subclasses."""
 
     @property
     def url(self) -> str:
-        """Where it is, without a slash at the end."""
+        """The store's URL, without a slash at the end."""
 
     def put(self, key: str, data: bytes, *, if_absent: bool = False) -> bool:
-        """Write an object. `if_absent`: of several writers exactly one gets True, and what it wrote stays."""
+        """Write an object. `if_absent`: of several writers, exactly one gets True; its content remains."""
 
     def put_file(self, key: str, path: Path) -> None:
         """Write an object from a file of any size."""
 
     def get(self, key: str, limit: int | None = None) -> bytes:
-        """The whole object; StoreMissing where there is none, StoreTooLarge above `limit` bytes."""
+        """The whole object; raises StoreMissing if there is none, StoreTooLarge above `limit` bytes."""
 
     def open(self, key: str) -> BinaryIO:
-        """The object to be read, and sought in, piece by piece; the caller closes it."""
+        """The object as a seekable binary file; the caller closes it."""
 
     def size(self, key: str) -> int | None:
-        """Its size in bytes; None where there is no such object."""
+        """Its size in bytes; None if there is no such object."""
 
     def list(self, prefix: str) -> Iterator[str]:
-        """Keys that start with the prefix, in the order of their UTF-8 bytes, found as they are asked for."""
+        """Iterate over the keys with the prefix, in the order of their UTF-8 bytes."""
 
     def delete(self, key: str) -> None:
-        """Remove it; no error where it is gone already."""
+        """Delete the object; no error if it does not exist."""
 
     def url_of(self, key: str) -> str:
-        """The object's own URL, which `locate` takes apart again."""
+        """The object's URL, which `locate` parses."""
 
 
 def open_store(url: str) -> Store:
-    """The store at a URL. Nothing is touched yet: a folder is made with its first object."""
+    """Open the store at a URL. Nothing is created yet: a folder is created with its first object."""
     scheme, place, path = _parts(url)
     if scheme == "file":
         return FileStore(_folder(url, place, path))
@@ -54,7 +54,7 @@ def open_store(url: str) -> Store:
 
 
 def locate(url: str) -> tuple[Store, str]:
-    """The store and key of one object's URL. Of a file, the store is the folder that it is in."""
+    """The store and key of one object's URL. For a file, the store is its folder."""
     scheme, place, path = _parts(url)
     if scheme == "file":
         file = _folder(url, place, path)
@@ -92,6 +92,6 @@ def _folder(url: str, host: str, path: str) -> Path:
 
 
 def _shown(url: str) -> str:
-    """A URL that we do not know may carry a password."""
+    """The URL without a password that it may contain."""
     scheme, separator, _rest = url.partition("://")
     return f"{scheme}://…" if separator else quote(url[:80])

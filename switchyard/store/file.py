@@ -1,10 +1,10 @@
 """A folder as object store.
 
-Model: an object is one file. It is written beside its place under a temporary name, synced, then renamed, or
-hard linked where it must not replace another, and the folder is synced: a reader sees it whole, and it
-survives a power cut once the call has returned. A writer that dies leaves a temporary file that nobody lists
-or reads. Every path is walked from the root by directory handles that follow no symbolic link, so no key, and
-no link that somebody planted, leads out of the root. Unlike S3, `a` and `a/b` cannot both be objects.
+Model: an object is one file. It is written beside its place under a temporary name, synced, then renamed,
+or hard linked where it must not replace another, and the folder is synced: a reader sees it whole, and it
+survives a power cut once the call has returned. A writer that dies leaves a temporary file that is never
+listed or read. Every path is walked from the root by directory handles that follow no symbolic link, so no
+key, and no planted link, leads out of the root. Unlike S3, `a` and `a/b` cannot both be objects.
 """
 
 import contextlib

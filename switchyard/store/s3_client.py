@@ -1,4 +1,4 @@
-"""One S3 client a process and environment: making one takes a tenth of a second, using it is thread-safe."""
+"""One S3 client per process and environment: creating one takes 0.1 s, and it is thread-safe."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""What S3 and botocore say, as an error for people."""
+"""Translates errors of S3 and botocore."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,7 +43,7 @@ _ADVICE = {
 
 
 def is_missing(error: ClientError) -> bool:
-    """There is no such object; a missing bucket is something else."""
+    """Whether the object does not exist; a missing bucket is a different error."""
     return meaning_of(error) is Meaning.NO_OBJECT
 
 
