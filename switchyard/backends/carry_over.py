@@ -1,4 +1,4 @@
-"""What a run that resumes finds in its folder: what the run before it left in its own.
+"""Copies the files of the previous run for a run that resumes.
 
 Checkpoints for every backend; all files where parts of the execution itself are not repeated, because what
 they wrote is needed by the parts that follow. Copied before the run is dispatched, each object once, so an

@@ -2,7 +2,7 @@
 
 When the wait of such a node is over, the database puts into its parameters, under `$inputs`, which run of
 which action each is taken from, and by which path (settle_one in migrations/current/waiting.sql). No
-submission can contain that key, so nobody can name the outputs of others.
+submission can contain that key, so a submission cannot refer to the outputs of others.
 """
 
 from collections.abc import Mapping

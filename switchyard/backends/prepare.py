@@ -1,4 +1,4 @@
-"""What every workflow needs before it is submitted: a definition, and an input that fits, in its place."""
+"""Prepares a workflow before it is started: finds its definition, checks its input and stores it."""
 
 import contextlib
 import json

@@ -1,8 +1,9 @@
 """Items of a source that cannot be processed: each is reported once, set aside, and the rest continues.
 
-A source sees many items (a state machine, a workflow, a folder), and whatever one of them raises concerns
-that item alone. The source catches `Exception` around each item, asks `report` for the Notice, and goes on.
-The item is tried again whenever the source meets it; `recovered` lets a later fault be reported again.
+A source observes many items (a state machine, a workflow, a folder), and an error with one of them concerns
+only that item. The source catches `Exception` around each item, gets the Notice from `report`, and
+continues. The item is tried again whenever the source meets it; `recovered` lets a later fault be reported
+again.
 """
 
 from collections import OrderedDict

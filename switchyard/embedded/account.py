@@ -1,7 +1,8 @@
-"""Whose process the server is: Postgres refuses to run as root, so for root another account has to be found.
+"""Chooses the server's user: Postgres refuses to run as root, so root needs another account.
 
-No account is made and nobody's files change hands. What that account cannot reach is put right narrowly:
-folders above the data get the search bit for their own group, which the server is given; binaries are copied.
+No account is created and no existing file changes its owner. Access is granted narrowly where the account
+lacks it: folders above the data get the search bit for their own group, which the server is given; binaries
+are copied.
 """
 
 import os
@@ -35,7 +36,7 @@ class Account:
     groups: frozenset[int] = field(default=frozenset())
 
     def arguments(self) -> Become:
-        """For subprocess: how to become that user."""
+        """Arguments of subprocess.Popen to become that user."""
         if not self.switch:
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": sorted(self.groups)}
@@ -65,7 +66,7 @@ def account_for(data: Path) -> Account:
 
 
 def let_through(account: Account, folder: Path) -> Account:
-    """The account with the groups that let it walk down to `folder`."""
+    """The account with the groups that it needs to reach `folder`."""
     if not account.switch:
         return account
     groups = set(account.groups)
@@ -115,7 +116,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _open_to_read(copy: Path) -> None:
-    """Whatever the umask: the folders above the parts as well, or the server's account cannot reach them."""
+    """Make the copy readable for the server's account, folders included, regardless of the umask."""
     for path in (copy, *copy.rglob("*")):
         if not path.is_symlink():
             executable = path.is_dir() or path.parent.name == "bin"

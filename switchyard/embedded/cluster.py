@@ -1,4 +1,4 @@
-"""The data folder: made once and whole, given its settings at each start."""
+"""The data folder: created once, atomically; its settings are written at each start."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ def environment() -> dict[str, str]:
 
 
 def make(folder: Path, data: Path, install: Path, account: Account) -> None:
-    """initdb beside its place, then rename: a start that is killed midway leaves nothing half made."""
+    """Run initdb in a temporary folder, then rename it: a killed start leaves no incomplete data."""
     new = folder / "data.new"
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(mode=0o700)
@@ -42,7 +42,7 @@ def make(folder: Path, data: Path, install: Path, account: Account) -> None:
 
 
 def check(data: Path) -> None:
-    """Somebody else's folder is not ours to start a server in."""
+    """Refuse a folder that belongs to another user."""
     if not (data / "PG_VERSION").exists():
         raise EmbeddedPostgresError(f"{data} is there, but holds no Postgres data; choose another folder")
 

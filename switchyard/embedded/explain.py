@@ -1,4 +1,4 @@
-"""The output of a failed start of Postgres, as an error with the remedy."""
+"""Turns the output of a failed start of Postgres into an error with a remedy."""
 
 from pathlib import Path
 

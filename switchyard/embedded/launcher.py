@@ -1,4 +1,4 @@
-"""Becomes the server: another account where asked, bound to the parent, then postgres; imports little.
+"""Becomes the server: changes the account if needed, binds itself to the parent, executes postgres.
 
 In this order: a change of account clears the request for a signal at the parent's end, and exec preserves it.
 
@@ -29,7 +29,7 @@ class Spec(NamedTuple):
 
 
 def main(spec: Spec) -> None:
-    """Never returns, unless the parent ended meanwhile."""
+    """Become postgres; returns only if the parent has ended meanwhile."""
     if spec.account is not None:
         user, group, groups = spec.account
         os.setgroups(groups)

@@ -1,4 +1,4 @@
-"""The server of one folder, owned by this process; see the package for the promises."""
+"""The server of one folder, owned by this process; the package's docstring has the guarantees."""
 
 import fcntl
 import os
@@ -116,7 +116,7 @@ class EmbeddedPostgres:
         return self._server
 
     def _locked(self) -> int:
-        """Held for as long as we own the folder; the kernel drops it when we end, however we end."""
+        """Lock the folder while we own it; the kernel releases the lock when this process ends."""
         handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""What a server writes into its data folder, and what one that was killed leaves there."""
+"""The state files of a server in its data folder, and what a killed server leaves there."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where the server's socket lives: beside the data, or in a short place where that path will not do."""
+"""Chooses the folder of the server's socket: beside the data or, if that path is too long, elsewhere."""
 
 import hashlib
 import os
@@ -40,7 +40,7 @@ def _fits(place: Path) -> bool:
 
 
 def _private(place: Path, account: Account) -> Path:
-    """Made by us, or found as we would have made it: somebody else may have been there first."""
+    """Create a private folder, or accept an existing one with the right owner and mode."""
     try:
         place.mkdir(mode=0o700)
         account.give(place)

@@ -97,7 +97,7 @@ def prepare(path: Path) -> Folder:
 
 @contextmanager
 def alone(folder: Folder) -> Iterator[None]:
-    """The second to start in a folder is refused: the receiver's port and the logs are one's own."""
+    """Lock the folder; a second start in it is refused."""
     with (folder.path / "up.lock").open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -115,7 +115,7 @@ def _secret(folder: Folder) -> None:
 
 
 def write_config(folder: Folder, port: int, url: str) -> None:
-    """Written once; afterwards it is the user's to change, but for the receiver's port where that moved."""
+    """Write the configuration once; later only the receiver's port is updated, the rest is the user's."""
     if folder.config.exists():
         written = folder.config.read_text()
         write_whole(
@@ -129,7 +129,7 @@ def write_config(folder: Folder, port: int, url: str) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Whole or not at all: a start that was cut off leaves no half of it."""
+    """Write a file atomically."""
     draft = path.with_suffix(".draft")
     draft.write_text(text)
     draft.rename(path)

@@ -1,7 +1,7 @@
-"""What our programs leave behind on purpose: workflows outlive a conductor, but not `switchyard up`.
+"""Ends the workflows that outlive conductor, when `switchyard up` stops.
 
-Linux gives the orphans of all our descendants to us where we ask for that. Killed with -9 we stop nothing:
-then a workflow runs to its end by itself, and the next start finds how it ended.
+As a subreaper, we become the parent of all orphaned descendants. After kill -9 nothing is stopped:
+then a workflow runs to its end, which the next start finds.
 """
 
 import contextlib
@@ -15,14 +15,14 @@ _EVERY = 0.02
 
 
 def tell(known: set[int]) -> None:
-    """Ask those that run to end; `known` are the children that we started ourselves."""
+    """Ask running orphans to end; `known` are the children that we started ourselves."""
     for pid in running(known):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGTERM)
 
 
 def end(known: set[int], grace: float) -> None:
-    """Return when none is left: asked first, then killed."""
+    """Wait until none is left: first ask them to end, then kill them."""
     tell(known)
     deadline = time.monotonic() + grace
     while left := running(known):

@@ -1,4 +1,4 @@
-"""The programs, each with its own log; none outlives us."""
+"""Starts and stops the programs, each with its own log; none outlives us."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ class Programs:
             )
 
     def check(self) -> None:
-        """Raise where one has ended."""
+        """Raise if one has ended."""
         orphans.running(self._known)
         for name, process in self._running.items():
             if process.poll() is not None:
@@ -78,7 +78,7 @@ class Programs:
 
 
 def refuse_used_port(port: int) -> None:
-    """AddressInUse where somebody listens there."""
+    """Raise AddressInUse if another process listens there."""
     try:
         socket.create_server(("127.0.0.1", port)).close()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""One screen: the sample and every action that followed from it, as they go."""
+"""Shows the sample and every action that follows from it, live."""
 
 import contextlib
 import sys
@@ -28,7 +28,7 @@ def say(line: str) -> None:
 
 
 def follow(connection: Rows, root: UUID, check: Callable[[], None]) -> list[dict[str, Any]]:
-    """Until the sample and all its callbacks have ended; `check` is called between looks and may raise."""
+    """Show them until all have ended; `check` is called between updates and may raise."""
     if sys.stdout.isatty():
         screen = console()
         with Live(console=screen, refresh_per_second=4) as live:

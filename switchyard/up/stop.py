@@ -18,7 +18,7 @@ class Stop:
         self._handled = ExitStack()
 
     def check(self) -> None:
-        """Raise where we were asked to stop."""
+        """Raise if a stop was requested."""
         if self._asked:
             raise KeyboardInterrupt
 

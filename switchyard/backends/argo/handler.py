@@ -29,7 +29,7 @@ class Templates:
         self._seen: dict[str, float] = {}
 
     async def missing(self, name: str) -> str | None:
-        """A sentence for people where it is not there; None where it is."""
+        """A sentence if the template is missing; None if it exists."""
         if time.monotonic() - self._seen.get(name, float("-inf")) < TRUSTED:
             return None
         try:
@@ -60,7 +60,7 @@ class ArgoHandler:
         await self._cluster.start()
 
     async def dispatch(self, work: Work, /) -> Outcome:
-        """Write the input, see that there is something to run, create the Workflow."""
+        """Write the input, check that the template exists, create the Workflow."""
         prepared = await prepare(work, self._context, self._threads)
         if not isinstance(prepared, PreparedWorkflow):
             return prepared

@@ -1,7 +1,7 @@
-"""List and watch: everything that is there, then every change, for as long as it is asked.
+"""List and watch: all existing objects, then every change.
 
 The model. A list is read in pages of one snapshot and ends with a resourceVersion; a watch from it delivers
-every later change; bookmarks move the version on while nothing happens, so that a new watch can start late.
+every later change; bookmarks advance the version while nothing changes, so that a new watch can start late.
 Stored in memory: the phase of every name, nothing else. The consumer pulls, so a slow one holds at most two
 pages.
 What each failure does. The watch ends or is cut: watch again from the last version. 410, the version or the
@@ -75,11 +75,11 @@ class Informer:
         return time.monotonic() - self._heard < 2 * WATCH_SILENCE
 
     def forget(self, name: str) -> None:
-        """We delete it ourselves: its DELETED event is expected."""
+        """Expect the DELETED event of an object that we delete."""
         self._phases.pop(name, None)
 
     async def changes(self) -> AsyncGenerator[Change]:
-        """Everything, then every change, for ever; close the iterator to stop."""
+        """All objects, then every change; close the iterator to stop."""
         while True:
             try:
                 async for change in self._list():

@@ -45,7 +45,7 @@ def template_of(prepared: PreparedWorkflow, action: ArgoAction) -> str | None:
 
 
 def labels(work: Work) -> dict[str, str]:
-    """By these caboose knows its own, and its share of them."""
+    """The labels by which caboose recognises Switchyard's workflows and its shard."""
     return {
         MANAGED_BY_LABEL: MANAGER,
         ACTION_LABEL: str(work.uuid),

@@ -28,7 +28,7 @@ def cluster_templates() -> str:
 
 
 def identity(workflow: Resource, manager: str = MANAGER) -> tuple[UUID, int] | None:
-    """The (uuid, run) of a workflow of ours; None for everybody else's, which are never touched."""
+    """The (uuid, run) of a Switchyard workflow; None for all others, which are never touched."""
     metadata = workflow.get("metadata") or {}
     labels = metadata.get("labels") or {}
     named = parse_name(str(metadata.get("name")))

@@ -14,7 +14,7 @@ LARGEST = 16 * 1024 * 1024  # of an archived Workflow; etcd takes a tenth of it
 
 
 def resume(store: Store, places: Places, body: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The Workflow, and what the hand-over says of it: what it continues, or why it starts again."""
+    """The Workflow, and the detail of the hand-over: what it continues, or why it starts over."""
     before = Places(places.uuid, places.run - 1)
     try:
         archived = json.loads(store.get(before.workflow, limit=LARGEST))

@@ -1,4 +1,4 @@
-"""Argo as a source: workflows of ours in one namespace, for one shard."""
+"""Argo as a source: Switchyard's workflows in one namespace, for one shard."""
 
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
@@ -24,7 +24,7 @@ REMEMBERED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where to look and for what."""
+    """The namespace to observe and the selector to use."""
 
     namespace: str
     shard: Shard = WHOLE
@@ -32,7 +32,7 @@ class Place:
 
     @property
     def selector(self) -> str:
-        """Ours, and of our share."""
+        """The selector of Switchyard's workflows in this shard."""
         ours = f"{MANAGED_BY_LABEL}={self.manager}"
         if self.shard.count == 1:
             return ours
@@ -62,22 +62,22 @@ class ArgoSource:
         await self._cluster.start()
 
     async def observations(self) -> AsyncIterator[Seen]:
-        """All that is there, then all changes."""
+        """All existing workflows, then every change."""
         async for change in self._informer.changes():
             seen = self._seen(change)
             if seen is not None:
                 yield seen
 
     def answers_for(self, uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
-        """Of our share."""
+        """Whether the workflow is in this shard."""
         return self._place.shard.owns(uuid)
 
     def present(self, uuid: UUID, run: int) -> bool | None:
-        """From the informer's names, once it has seen all."""
+        """Whether it exists, by the informer's names, once these are complete."""
         return name_of(uuid, run) in self._informer if self._informer.synced else None
 
     async def look(self, uuid: UUID, run: int) -> Observation | None:
-        """A consistent read, by name."""
+        """Look it up by name, with a consistent read."""
         workflow = await self._get(name_of(uuid, run))
         try:
             return None if workflow is None else observe(workflow, self._place.manager)
@@ -92,7 +92,7 @@ class ArgoSource:
         return await self._threads.run(archived_log, handle.log)
 
     async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
-        """Terminate it, unless it ended, is gone, or is not ours."""
+        """Terminate it, unless it has ended, does not exist, or is not Switchyard's."""
         workflow = await self._get(name_of(uuid, run))
         if workflow is None or identity(workflow, self._place.manager) is None:
             return
@@ -121,7 +121,7 @@ class ArgoSource:
             self._forgotten.popitem(last=False)
 
     async def ready(self) -> bool:
-        """It has listed, and the API server answers."""
+        """Whether it has listed everything and the API server answers."""
         return self._informer.synced and self._informer.hearing
 
     async def close(self) -> None:
@@ -129,7 +129,7 @@ class ArgoSource:
         await self._cluster.close()
 
     def _seen(self, change: Change) -> Seen | None:
-        """Whatever a Workflow raises concerns that Workflow alone."""
+        """Observe one Workflow; an error concerns only this Workflow."""
         try:
             seen = self._observation(change)
         except Exception as error:  # noqa: BLE001 - anybody may have written its status
@@ -154,7 +154,7 @@ class ArgoSource:
             raise Transient(str(error)) from error
 
     async def _unless_gone(self, method: str, path: str, body: dict[str, Any]) -> None:
-        """404: it is gone. 409, or 422 to a patch: another bears its name now. Nothing is left to do."""
+        """Ignore 404 (it does not exist), and 409 or 422 (another Workflow has its name now)."""
         content_type = MERGE_PATCH if method == "PATCH" else "application/json"
         try:
             await self._cluster.request(method, path, None, body, content_type)

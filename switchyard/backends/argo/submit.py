@@ -1,8 +1,8 @@
 """Creates a Workflow and classifies the result.
 
 The name is the run's, so a create may be repeated. What is certain is decided at once; after a time-out, a
-reset or a 5xx the create may have gone through all the same, so the name is looked for before anything is
-said. Still in doubt at the last attempt, the run is handed over, and caboose's reconcile finds out.
+reset or a 5xx the create may have succeeded, so the name is looked up before an outcome is returned. If
+that is still uncertain at the last attempt, the run is handed over, and caboose's reconcile finds out.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class WorkflowSubmission:
         self._name = str(body["metadata"]["name"])
 
     async def create(self) -> Outcome:
-        """Ask for it, and say what came of it."""
+        """Create the Workflow and return the outcome."""
         try:
             await self._cluster.create(self._path, self._body)
         except ClusterUnreachable as error:
@@ -50,7 +50,7 @@ class WorkflowSubmission:
     async def in_doubt(
         self, error: str, delay: float | None = None, status: int | None = None, *, refused: bool = False
     ) -> Outcome:
-        """Look by name before any outcome."""
+        """Look the Workflow up by name before returning an outcome."""
         detail = {} if status is None else {"status": status}
         try:
             found = await self._look()
@@ -61,7 +61,7 @@ class WorkflowSubmission:
         return self._found(found) or Retry(error, delay, refused=refused, detail=detail)
 
     async def refused(self, error: RefusedError) -> Outcome:
-        """An answer: most of them are certain."""
+        """The outcome of an error response; most are certain."""
         detail = {"status": error.status}
         if error.temporary or error.status == 409 or error.quota:
             return await self.in_doubt(str(error), error.retry_after, error.status, refused=error.quota)

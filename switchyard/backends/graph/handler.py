@@ -22,7 +22,7 @@ WHOLE = query("submit", "graph_of_node")
 
 
 class GraphHandler:
-    """One connection for all dispatches; each is a statement."""
+    """Uses one connection for all dispatches; each is one statement."""
 
     def __init__(self, name: str, action: GraphAction, context: HandlerContext) -> None:
         self.name = name

@@ -20,7 +20,7 @@ class LedgerConnection:
         self._open: AsyncConnection | None = None
 
     async def row(self, statement: LiteralString, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """The first row of its answer; an error of ours where it fails."""
+        """The first row of the result; errors are translated to ours."""
         async with self._turn:
             if self._open is None or self._open.closed:
                 self._open = await connect(self._url, application_name="switchyard conductor graphs")

@@ -1,6 +1,6 @@
-"""Which addresses may be called: the public internet, and what a deployment opens by name or network.
+"""Decides which addresses may be called: public ones, and those that a deployment allows by name or network.
 
-An address is judged by where its packets end up. IPv4-mapped and NAT64 addresses are judged as the IPv4
+An address is checked by its real destination. IPv4-mapped and NAT64 addresses are checked as the IPv4
 address inside; 6to4 and Teredo tunnel to an address of the sender's choosing and are closed.
 `allow_networks` opens exactly those networks. `allow_hosts` opens what a trusted name resolves to, but never
 link-local and other addresses of clouds' metadata services, multicast or unspecified: those need a network.

@@ -1,4 +1,4 @@
-"""What comes back: the status, the headers, as much of the body as is taken, and how long to wait."""
+"""The response: status, headers, a bounded part of the body, and Retry-After."""
 
 import json
 import re

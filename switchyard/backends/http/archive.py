@@ -1,9 +1,9 @@
-"""Transcripts on their way to the object store, many in one object.
+"""Writes transcripts to the object store, many in one object.
 
-A durable write of its own for every delivery costs more than the delivery. So those that wait are written in
-one go (conductor/dispatch/group_commit.py): alone, a transcript is one object; under load, what came during
-one write is the next object. An outcome is recorded only after its transcript is stored. A store that fails
-or hangs costs the transcript, never the delivery: what was sent stays sent, and the event says why its
+A separate durable write costs more than the delivery. So waiting transcripts are written in groups
+(conductor/dispatch/group_commit.py): alone, a transcript is one object; under load, those that arrive
+during one write form the next object. An outcome is recorded only after its transcript is stored. A store
+that fails or hangs costs the transcript, never the delivery: the event then has the reason why its
 transcript is missing.
 """
 
@@ -24,7 +24,7 @@ PATIENCE = 10.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What is to be written of one delivery, and the detail of its outcome, which will say where."""
+    """The transcript of one delivery, and the outcome's detail, to which its location is added."""
 
     work: Work
     line: Callable[[], bytes]  # put together when it is written, many in one go: that is what keeps it cheap
@@ -38,7 +38,7 @@ class Archive:
         self._store = store
 
     async def keep(self, transcripts: Iterable[Transcript]) -> None:
-        """Write them; their details say where they are, or why they are nowhere."""
+        """Write transcripts; their details get the location, or the reason why there is none."""
         await asyncio.gather(*(self._write(group, lines) for group, lines in _groups(transcripts)))
 
     async def _write(self, group: Sequence[Transcript], lines: Sequence[bytes]) -> None:

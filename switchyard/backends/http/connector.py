@@ -1,4 +1,4 @@
-"""Connections on which the other side spoke unasked are not used again.
+"""Does not reuse connections on which the server sent unrequested data.
 
 HTTP/1.1 does not mark which request a response belongs to, except that answers come in order: a server
 that answers one request twice would decide the next delivery on that connection as well. So a connection is

@@ -1,9 +1,9 @@
-"""What a response means: rules by status, JSONPath and regular expression, in order; the first match wins.
+"""Classifies responses by rules over status, JSONPath and regular expression; the first match wins.
 
-The body belongs to somebody else, and with it the cost of an expression. What is surely cheap is evaluated at
-once: a status, a plain path, a regular expression that ends within QUICK. Everything else is evaluated in the
-bounded pool, all rules of one answer within one limit. What cannot be decided there is no match, so that the
-next rule is asked.
+The body is untrusted, and so is the cost of expressions over it. What is certainly cheap is evaluated at
+once: a status, a plain path, a regular expression that ends within QUICK. Everything else is evaluated in
+the bounded pool, all rules of one response within one limit. A rule that exceeds the limit does not match,
+so that the next rule applies.
 """
 
 import re
@@ -32,7 +32,7 @@ _PLAIN_PATH = re.compile(r"\$(\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
 
 
 class CostlyError(Exception):
-    """It may take long: ask the pool."""
+    """The expression may take long: evaluate it in the pool."""
 
 
 class WrittenRule(Protocol):
@@ -117,7 +117,7 @@ def compiled(written: WrittenRule) -> Rule:
 
 
 async def outcome_of(rules: Sequence[Rule], answer: Answer, group: str) -> ResponseOutcome:
-    """The first match's; an answer that no rule knows has failed."""
+    """The outcome of the first rule that matches; a response without one has failed."""
     fitting = [rule for rule in rules if rule.fits(answer.status)]
     if fitting and not fitting[0].reads_body:
         return fitting[0].outcome

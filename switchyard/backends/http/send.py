@@ -1,4 +1,4 @@
-"""One HTTP exchange: vetted, bounded in time and size, and sent once.
+"""One HTTP exchange: its address is checked, time and size are limited, and it is sent once.
 
 A request is written in one piece on one connection, and its answer read by aiohttp's parser. The connections,
 TLS and the parser are aiohttp's; its session is left out. The session repeats a GET, PUT or DELETE by itself

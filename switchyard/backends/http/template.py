@@ -62,7 +62,7 @@ class Template:
         return lambda _names: source
 
     def _note_action(self, tree: nodes.Template) -> None:
-        """Which of the action's fields are asked for by name, or whether any could be."""
+        """Record which of the action's fields are used by name, or that any could be."""
         direct = [
             node.attr
             for node in tree.find_all(nodes.Getattr)

@@ -1,4 +1,4 @@
-"""Reading a URL that somebody else wrote: strictly, once, and never shown with its secrets."""
+"""Parses untrusted URLs: strictly, once, and without showing their secrets."""
 
 import ipaddress
 import re

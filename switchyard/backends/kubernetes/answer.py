@@ -1,4 +1,4 @@
-"""What the Kubernetes API answers when it does not do what it was asked."""
+"""Error responses of the Kubernetes API."""
 
 import json
 import re
@@ -29,17 +29,17 @@ class RefusedError(SwitchyardError):
 
     @property
     def gone(self) -> bool:
-        """The version or page asked for is compacted away: list again."""
+        """Whether the requested version or page was compacted away: list again."""
         return self.status == 410
 
     @property
     def temporary(self) -> bool:
-        """Worth trying again, and what was asked may have been done."""
+        """Whether to retry; the request may have taken effect."""
         return self.status in (408, 429) or self.status >= 500
 
     @property
     def quota(self) -> bool:
-        """A ResourceQuota is used up."""
+        """Whether a ResourceQuota is exhausted."""
         return self.status == 403 and "exceeded quota" in self.message
 
     @property

@@ -1,4 +1,4 @@
-"""Where the Kubernetes API is and who we are there: a kubeconfig, or the pod's own service account."""
+"""Address and credentials of the Kubernetes API: a kubeconfig, or the pod's own service account."""
 
 import os
 from collections.abc import Mapping

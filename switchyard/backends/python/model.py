@@ -1,4 +1,4 @@
-"""`python`: a function of yours, called in a process of its own."""
+"""`python`: calls your function in a separate process."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal

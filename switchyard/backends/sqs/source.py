@@ -1,4 +1,4 @@
-"""The status queue as a source: what workers say of their jobs, and of themselves.
+"""The status queue as a source: workers report on their jobs and on themselves.
 
 A job on a queue has no name to look by: what stays silent ends by its timeout. A message that nobody can
 read goes to the inbox with its text, and so does one that the ledger refuses again and again: none comes for
@@ -60,7 +60,7 @@ class SqsSource:
         return None
 
     async def look(self, _uuid: UUID, _run: int, /) -> Observation | None:
-        """Never asked: see `can_look`."""
+        """Never called: see `can_look`."""
         return None
 
     async def log(self, _observation: Observation, /) -> bytes | None:

@@ -14,7 +14,7 @@ _EVENTS = {"started", "beat", "ended"}
 
 
 class UnreadableMessage(BadInput):
-    """The message is not one of ours, or malformed; the message of this error gives the reason."""
+    """The message is malformed or not from a worker; the text of this error gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)

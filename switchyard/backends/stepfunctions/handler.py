@@ -54,7 +54,7 @@ class CirrusHandler(SfnHandler):
         return HandedOver({"execution": arn, **note})
 
     def _redrive(self, machine: str, work: Work) -> tuple[str, dict[str, Any]]:
-        """The execution that continues, and what the hand-over says of it; none, and why from the start."""
+        """The execution to continue and the detail of the hand-over; or None and the reason to start over."""
         try:
             arn, redriven = to_redrive(self._describe, machine, work.uuid, work.run)
             if not redriven:

@@ -83,7 +83,7 @@ class CirrusSource:
                     yield reported
 
     def answers_for(self, uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
-        """Of our share."""
+        """Whether the workflow is in this shard."""
         return self._shard.owns(uuid)
 
     def present(self, _uuid: UUID, _run: int, /) -> bool | None:

@@ -31,7 +31,7 @@ _ENDED = ("Succeeded", "Failed", "Error")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Who is to be woken, and with what."""
+    """The node to wake, and its outputs."""
 
     workflow: str
     archive: str
@@ -61,7 +61,7 @@ class ArgoResumeHandler:
         await self._cluster.start()
 
     async def dispatch(self, work: Work, /) -> Outcome:
-        """Look, patch, and where somebody else changed it meanwhile, look again."""
+        """Read the Workflow and patch it; if it was changed meanwhile, read it again."""
         try:
             call = self._call(work)
         except (TemplateFaultError, ValueError) as error:
@@ -96,7 +96,7 @@ class ArgoResumeHandler:
         return Call(name, Places(*execution).workflow, selector, outputs, _text(rendered["message"]))
 
     async def _once(self, call: Call) -> Outcome | None:
-        """None: it changed between look and patch."""
+        """One try; None if the Workflow changed between read and patch."""
         workflow = await self._cluster.get(f"{self._path}/{call.workflow}")
         if identity(workflow) is None:
             return Failed(f'the workflow "{call.workflow}" is not ours')

@@ -29,7 +29,7 @@ class Capture:
         self._take(self._masked(data))
 
     def close(self) -> None:
-        """Add the tail, and say how much is missing."""
+        """Add the tail, and a note of how much is missing."""
         self._take(self._begun)
         if self._left_out:
             self._put(f"\n[... {self._left_out} bytes left out ...]\n".encode())

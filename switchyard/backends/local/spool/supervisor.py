@@ -72,7 +72,7 @@ def _make_room(path: Path) -> None:
 
 
 def _run(path: Path, job: dict[str, Any]) -> dict[str, Any]:
-    """Run the command; whatever happens becomes a record."""
+    """Run the command; every result, also a failure, is recorded."""
     try:
         adopt_orphans()
         child = spawn(job, path / record.WORK)

@@ -45,7 +45,7 @@ class Watch:
         self._stop_requested = False
 
     def tell(self) -> None:
-        """A signal asked the supervisor to end: the process goes first."""
+        """Pass a signal to the process; the supervisor ends after it."""
         self._stop_requested = True
 
     def to_the_end(self) -> End:
