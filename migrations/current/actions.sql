@@ -1,6 +1,6 @@
--- A new action gets its thread and its place in the yard, in the statement that inserts it.
+-- A new action gets its thread and its row in the yard in the statement that inserts it.
 
--- A hash of what was asked for. The correlation id and the tags describe the request; they are not part of it.
+-- A hash of the request's content. The correlation id and the tags only describe the request and are not part of it.
 create or replace function switchyard.content_of(a switchyard.action) returns bytea
 language sql immutable parallel safe as $$
   select sha256(convert_to(jsonb_build_array(a.action_type, a.workflow, a.callback, a.parent_uuid, a.priority,

@@ -1,11 +1,11 @@
--- The bell: rings for an action name, at most twice a transaction, and only where a conductor sleeps.
+-- The bell: notifies the workers of an action name, at most twice per transaction, and only if one of them sleeps.
 --
--- A conductor that is awake looks for itself. Before it sleeps it tries the name's bell lock exclusively (it never
--- waits for it) and looks again, in a new statement. A writer tries the same lock shared, for its transaction:
---   got      nobody sleeps on this name; whoever wants to must first get the lock, which fails until this transaction
---            has ended, and then looks: it sees these rows. No bell is needed.
---   not got  somebody sleeps armed: ring.
--- So no wake-up is lost, and writers that meet no sleeper pay for a shared lock instead of a NOTIFY.
+-- A worker that is awake polls. Before it sleeps it tries the name's bell lock exclusively (it never waits for it)
+-- and looks again, in a new statement. A writer tries the same lock in shared mode, until the end of its transaction:
+--   granted      no worker of this name sleeps. One that wants to sleep must first get the lock, which fails until this
+--                transaction has ended; then it looks again and sees these rows. No NOTIFY is needed.
+--   not granted  a worker sleeps: send a NOTIFY.
+-- So no wake-up is lost, and writers that find no sleeping worker pay for a shared lock instead of a NOTIFY.
 create or replace function switchyard.bell_key(action_name text) returns integer
 language sql immutable parallel safe strict as $$ select hashtext(action_name) $$;
 comment on function switchyard.bell_key is 'The second key of the bell lock (1937204078, key) of that action name.';
@@ -14,11 +14,11 @@ create or replace function switchyard.bell_channel(action_name text) returns tex
 language sql immutable parallel safe strict as $$ select 'switchyard_' || md5(action_name) $$;
 comment on function switchyard.bell_channel is 'The channel that rings for that action name.';
 
--- Locks live in a table that all connections share. A transaction of thousands of names must not fill it: past the first
--- thousand it rings without trying the locks.
+-- All connections share one lock table. A transaction with thousands of names must not fill it: after the first
+-- thousand it notifies without trying the locks.
 --
--- The first bell of a transaction, where it is for one action that is ready, says which: its claim needs no search. All
--- later ones are alike, and NOTIFY drops those: a transaction of a million submits rings twice.
+-- The first notification of a transaction names its action if that is a single ready one: its claim needs no search. All
+-- later ones are equal, and NOTIFY drops duplicates: a transaction of a million submits notifies twice.
 create or replace function switchyard.ring(action_names text[], p_ready uuid default null) returns void
 language plpgsql as $$
 declare

@@ -1,22 +1,22 @@
 -- The claim: the advisory lock is the lease, the connection that holds it is the fence.
 --
--- 1. What waited and is due now becomes ready (yard.due is null): one index then has all in (priority, age) order.
--- 2. Take a page of candidates in order and try each one's lock until there are enough: locks held = rows returned.
---    Where peers hold so many that the page is used up, go on with one twice as long.
---    Session locks are re-entrant, so what this connection holds already (p_held) is left out.
+-- 1. Actions whose waiting time is over become ready (yard.due is null), so that one index has them all in (priority, age) order.
+-- 2. Read a page of candidates in order and try the lock of each until there are enough: locks held = rows returned.
+--    If the page is used up because peers hold many of them, continue with a page of twice the length.
+--    Session locks are re-entrant, so actions that this connection already holds (p_held) are left out.
 -- 3. In a new statement, so with a new snapshot, keep those that are still processable and unlock the rest: a peer may
 --    have finished one between our snapshot and our lock. Peers unlock only after their commit.
--- Any error leaves locks that nobody knows of: the caller must then drop the connection.
+-- After an error the session holds unknown locks: the caller must then close the connection.
 --
--- Index entries of actions that ended stay for as long as any old snapshot could need them, so a claim must not start at
--- the front each time. The session remembers a position (ADR 0130): of all that the snapshot `seen` shows ready with a key
--- up to (priority, action_uuid), nothing is left except `passed`, which was held, and what this session took. That is a
--- fact about the past, so it cannot become wrong. Whatever is made ready behind the position later was stamped
--- (yard.entered) by a transaction that `seen` does not show, and yard_arrival has those in the order of their ids:
+-- Index entries of ended actions remain for as long as an old snapshot may need them, so a claim must not start at the
+-- front each time. The session remembers a position (ADR 0130): of all actions that the snapshot `seen` shows as ready with
+-- a key up to (priority, action_uuid), none is left except `passed`, which were held, and those that this session took.
+-- That is a fact about the past, so it stays true. Actions that become ready behind the position later are stamped
+-- (yard.entered) by a transaction that `seen` does not show, and yard_arrival has them in the order of their ids:
 -- submissions that commit late, retriggers, backoffs that fall due, higher priorities.
 --
--- What is held blocks the position, for it usually ends soon. Until it does, and for up to 250 ms, claims start at the key
--- that was looked at last, `ahead`: without it, each would try the locks of all that is in flight, at half its cost.
+-- A held action stops the position, because it usually ends soon. Until it does, and for up to 250 ms, claims start at the
+-- key that was looked at last, `ahead`: otherwise each claim would try the locks of all actions in flight, half of its cost.
 create or replace function switchyard.no_position(p_action_name text) returns switchyard.claim_position
 language sql volatile as $$
   select row(p_action_name, clock_timestamp(), '1:1:', -32768, '00000000-0000-0000-0000-000000000000', '-infinity', clock_timestamp(), '-infinity', '{}',
@@ -24,7 +24,7 @@ language sql volatile as $$
 $$;
 comment on function switchyard.no_position is 'The position of a session that has not claimed yet.';
 
--- In a setting of the session: a claim that fails takes it back with everything else, and it ends with the locks.
+-- Stored in a setting of the session: a failed claim rolls it back with everything else, and it ends with the locks.
 create or replace function switchyard.remembered_position(p_action_name text) returns switchyard.claim_position
 language plpgsql volatile as $$
 declare
@@ -43,8 +43,8 @@ create or replace function switchyard.forget_position() returns void
 language sql volatile as $$ select set_config('switchyard.position', '', false) $$;
 comment on function switchyard.forget_position is 'The next claim of this session starts at the front: needed where it unlocked what it has not finished.';
 
--- What the snapshot `seen` does not show. More than 5,000 rows are not worth reading: then the position is given up.
--- The plan is pinned: only yard_arrival has the hash of the name, and only this query asks for it. The settings of claim hold.
+-- The rows that the snapshot `seen` does not show. More than 5,000 are not worth reading: then the position is dropped.
+-- The plan is pinned: only yard_arrival has the hash of the name, and only this query uses it. The settings of claim apply.
 create or replace function switchyard.arrivals(
   p_at switchyard.claim_position, out arrived bigint, out first_due timestamptz, out behind uuid[]
 ) language plpgsql stable as $$
@@ -70,8 +70,8 @@ end
 $$;
 comment on function switchyard.arrivals is 'What became ready or began to wait since that position was taken: how many, the first due, and those up to where it looked ahead.';
 
--- Of those ids, which are behind the position: what is ready, in order, until there are enough. What is held remains, also
--- by this session: a cancel and a retrigger may have opened a new run of what it still has in flight.
+-- The ready ones among these ids behind the position, in order, until there are enough. Held ones are kept for later, also
+-- those of this session: a cancel and a retrigger may have opened a new run of an action that it still has in flight.
 create or replace function switchyard.claim_behind(
   p_ids uuid[], p_held uuid[], p_wanted integer, out got uuid[], out got_locks bigint[], out remaining uuid[], out tried boolean
 ) language plpgsql volatile as $$
@@ -99,8 +99,8 @@ end
 $$;
 comment on function switchyard.claim_behind is 'Locks up to this many of those actions; the remaining are ready too, and tried shows whether others hold all of them.';
 
--- A name with limits is claimed by lane_claim alone. A conductor whose configuration does not have them yet, or any more, would
--- start beside them what has no flow: submitted before they were announced, or by a transaction that was open then.
+-- A name with limits is claimed only by lane_claim. A conductor whose configuration does not have the limits yet, or no longer, would
+-- otherwise also start actions without a flow: those submitted before the limits were announced, or by a transaction open then.
 create or replace function switchyard.claim(
   p_action_name text, p_limit integer, p_held uuid[] default '{}',
   out uuids uuid[], out runs integer[], out attempts integer[], out lock_ids bigint[],
@@ -279,9 +279,9 @@ language sql stable as $$
 $$;
 comment on function switchyard.resumes is 'Whether that run was asked to continue where the one before it failed.';
 
--- The action that a bell named. What is known beforehand is locked first and looked at once, in a new statement, so with
--- a snapshot that has whatever a peer did to it while it held the lock. The caller must not hold it already. Without an id
--- it locks nothing. Generic, like the next one: planned again for the one partition, it would take twice as long as it does.
+-- The action that a notification named. It is locked first and then read in a new statement, so with a snapshot that has
+-- everything that a peer did while it held the lock. The caller must not hold the lock already. Without an id
+-- nothing is locked. The plan is generic, like the next one: planning for the one partition would double the time.
 create or replace function switchyard.claim_one(
   p_action_name text, p_uuid uuid, out skipped boolean, out lock_id bigint, out run integer, out attempt integer,
   out workflow text, out callback text, out parent_uuid uuid, out parameters jsonb, out correlation_id text,
@@ -310,10 +310,10 @@ end
 $$;
 comment on function switchyard.claim_one is 'Locks and returns that action, where it is processable and of that name; skipped where others hold it.';
 
--- Asked together with the claim, so that a handler is entered after one round trip. Volatile: what the claim saw was
--- committed after the snapshot of the statement that asks for both. The bounds let Postgres open the partitions
--- between them alone; it sees through parameters, not through an array. A plan for these very values would look cheaper
--- to Postgres, for it names their partition, and would be made again for every claim: 100 us of 165.
+-- Called in the same statement as the claim, so that a handler starts after one round trip. Volatile, because the claim may
+-- see commits after the snapshot of the calling statement. The bounds let Postgres open only the partitions between them:
+-- it prunes by parameters, not by an array. A custom plan would look cheaper to Postgres, because it names the
+-- partition, and would be made again for every claim: 100 us of 165.
 create or replace function switchyard.describe(
   p_uuids uuid[], p_runs integer[], out uuids uuid[], out workflows text[], out callbacks text[], out parents text[],
   out parameters jsonb[], out correlations text[], out created timestamptz[], out resumed uuid[]
@@ -342,7 +342,7 @@ end
 $$;
 comment on function switchyard.describe is 'What a handler needs to know of those actions, in no order; of these runs, which resume.';
 
--- p_held is sorted: a binary search, and the lock is not even tried where it is found.
+-- p_held is sorted, for a binary search; the lock of an action in it is not tried.
 create or replace function switchyard.try_lock_unless_held(p_uuid uuid, p_lock bigint, p_held uuid[]) returns boolean
 language sql volatile as $$
   select case when p_held[width_bucket(p_uuid, p_held)] = p_uuid then false else pg_try_advisory_lock(p_lock) end
@@ -378,7 +378,7 @@ end
 $$;
 comment on function switchyard.claim_orphans is 'Locks and returns actions of that name that are RUNNING with nobody there to run them.';
 
--- After the outcome was committed. What has none is given back with `release`: the next claim of this session finds it.
+-- Called after the outcome was committed. Actions without an outcome are returned with `release`: this session's next claim finds them.
 create or replace function switchyard.unlock(p_lock_ids bigint[]) returns integer
 language sql volatile as $$
   select count(*) filter (where pg_advisory_unlock(l))::integer from unnest(p_lock_ids) as l
@@ -394,8 +394,8 @@ end
 $$;
 comment on function switchyard.release is 'Gives back the locks of actions that have no outcome; the number that were held.';
 
--- Retention may drop an action that is in flight, once it was cancelled; and a partition dropped beside a retrigger
--- leaves a place in the yard without a thread, which every claim would find again.
+-- Retention may drop an action in flight after it was canceled; and dropping a partition during a retrigger may
+-- leave a row in the yard without a thread, which every claim would find again.
 create or replace function switchyard.forget_gone(p_uuids uuid[]) returns uuid[]
 language plpgsql volatile security definer set search_path = switchyard, pg_temp as $$
 declare

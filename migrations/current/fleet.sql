@@ -1,8 +1,8 @@
 -- The workers of all programs, and the token buckets that they share.
 
--- A worker's session holds this lock, shared, for as long as it lives. So pg_locks, which every user can read, shows the
--- backend whose locks are the worker's claims, in this database alone; a process id can be used again, and whose
--- backend it is only some users may see.
+-- A worker's session holds this lock in shared mode while it lives. So pg_locks, which every user can read, shows the
+-- backend that holds the worker's claims, in this database only. A process id would not do: it can be reused, and only
+-- some users may see whose backend it is.
 create or replace function switchyard.worker_key(p_worker uuid) returns integer
 language sql immutable parallel safe strict as $$ select hashtext(p_worker::text) $$;
 comment on function switchyard.worker_key is 'The second key of the lock (1937204082, key) that a worker''s session holds.';
@@ -24,8 +24,8 @@ language sql stable as $$
 $$;
 comment on function switchyard.backends_of is 'The connections of a worker to this database.';
 
--- Who is silent is for the caller to say, by its own clock: what the server's says depends on who set it, and how long
--- the server was away. A worker with a heartbeat since then is left alone.
+-- The caller decides which workers are silent, by its own clock: the server's may have been set, or the server may have
+-- been unavailable. A worker with a heartbeat since then is left alone.
 create or replace function switchyard.mark_lost(p_workers uuid[], p_beats timestamptz[])
 returns table (worker_id uuid, kind text, action_name text, host text, beat_at timestamptz, terminated boolean)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
@@ -60,8 +60,8 @@ end
 $$;
 comment on function switchyard.mark_lost is 'Marks workers without a heartbeat since those times as lost, ends their connections, and returns them.';
 
--- One row lock makes it exact across instances. Time is the server's; where its clock was set back, what was refilled in
--- the future counts as refilled now, so the bucket recovers at once and nothing is given twice.
+-- One row lock makes it exact across instances. The time is the server's; if its clock was set back, a refill time in
+-- the future counts as now, so the bucket recovers at once and no token is given twice.
 create or replace function switchyard.take_tokens(p_action_name text, p_rate double precision, p_burst double precision, p_wanted integer)
 returns table (taken integer, wait_seconds double precision)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
@@ -86,12 +86,12 @@ language sql security definer set search_path = switchyard, pg_temp as $$
 $$;
 comment on function switchyard.give_tokens is 'Puts back tokens that a claim found no work for.';
 
--- What only conductors ask of the ledger: a place in the fleet, the names that wait, and when to stop a name.
+-- Functions for conductors only: registering a worker, the names with waiting actions, and when to pause a name.
 
--- Advisory locks live in a table that all connections share; full, it shuts the server for new ones. So the slots of all
--- workers together stay under a quarter of it. One registers at a time, or two would take the same last slots; the lock
--- is that of a row that only the owner may lock. A worker whose session is gone holds no locks: its slots are free, whether
--- its row was closed or not.
+-- All connections share one table of advisory locks; when it is full, no new locks are possible. So the slots of all
+-- workers together stay under a quarter of it. Workers register one at a time, or two could take the same last slots; the lock
+-- for this is on a row that only the owner may lock. A worker whose session has ended holds no locks: its slots are free, even
+-- if its row is not closed.
 create or replace function switchyard.register_worker(
   p_kind text, p_action_name text, p_host text, p_zone text, p_pid integer, p_version text, p_config_hash text, p_slots integer
 ) returns table (worker_id uuid, slots integer)
@@ -123,7 +123,7 @@ language sql stable as $$
 $$;
 comment on function switchyard.flow_has_work is 'Whether anything of that flow is ready.';
 
--- Distinct names by hopping along the indexes: the cost is that of the names, not of the queue.
+-- Distinct names by an index skip scan: the cost depends on the number of names, not on the length of the queue.
 create or replace function switchyard.waiting_names() returns setof text
 language sql stable security definer set search_path = switchyard, pg_temp as $$
   with recursive ready (name) as (
@@ -164,9 +164,9 @@ language sql volatile as $$
 $$;
 comment on function switchyard.due_names is 'Those of the names that have something to do that nobody holds.';
 
--- The lock is the claim: where a conductor that does know the name has one, it is left alone. A row that ended meanwhile
--- makes its event ignored. Anybody can submit under thousands of names: only those with something old enough are looked at,
--- and after two seconds the rest waits for the next call, so that maintenance does not wait behind it.
+-- The lock is the claim: an action that a conductor has claimed is left alone. The event of an action that ended meanwhile
+-- is ignored. Submissions may use thousands of names: only names with actions that are old enough are examined,
+-- and after two seconds the rest waits for the next call, so that maintenance is not delayed.
 create or replace function switchyard.end_unserved(p_known text[], p_after interval, p_limit integer)
 returns table (action_name text, ended bigint)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
@@ -195,8 +195,8 @@ end
 $$;
 comment on function switchyard.end_unserved is 'Ends INVALID what has waited for so long under names that nobody serves and the caller does not know.';
 
--- Counted since the name was last resumed: who resumes it has decided about what was lost before. A worker that
--- registered again (same host and process) was not lost: the database was away, or it could not be heard.
+-- Counted since the name was last resumed: resuming it is a decision about the workers lost before. A worker that
+-- registered again (same host and process) was not lost: the database was unavailable, or its heartbeat did not arrive.
 create or replace function switchyard.pause_where_lost(p_ratio double precision, p_least integer, p_within interval)
 returns table (action_name text, lost bigint, started bigint)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$

@@ -4,22 +4,22 @@
 -- matter, with one exception: of two ends of one run, the one that gets the thread's row lock first counts.
 -- Only retrigger (PENDING) and a workflow's own retry (BACKOFF) open a run, the next one, at attempt 0.
 -- An event that changes nothing is stored and marked ignored. INFO is stored and changes nothing.
--- Both paths below share the rules: `judge` decides what an event does, the functions after it what the thread is then.
+-- Both paths below share the rules: `judge` decides what an event does, the functions after it compute the new thread.
 --
--- At once, where each of many events moves or ends a thread of its own: one UPDATE whose WHERE is the judgement. It needs
--- no lock beforehand: where it has to wait for another transaction, Postgres evaluates the same WHERE and SET again over
--- the thread as it then is and the same event. If it updates fewer threads than there are events, it is rolled back with
+-- In one statement, if each of many events moves or ends a different thread: one UPDATE whose WHERE is the judgement. It needs
+-- no lock beforehand: if it has to wait for another transaction, Postgres evaluates the same WHERE and SET again with
+-- the thread's new state and the same event. If it updates fewer threads than there are events, it is rolled back with
 -- its locks.
 --
--- One by one, for all else: lock the thread, then judge in a new statement, which sees what the lock waited for. Several
--- events of one thread in one statement take turns in event_id order, as if each had come by itself. Judged without the
--- lock, two events for one thread that commit at the same time would both be judged by the state before them, and the
--- later one would win whatever its rank.
+-- One by one, for everything else: lock the thread, then judge in a new statement, which sees the changes that the lock waited
+-- for. Several events of one thread in one statement are applied in event_id order, as if each were a single statement. Without
+-- the lock, two events for one thread that commit at the same time would both be judged by the state before them, and the
+-- later one would win regardless of its rank.
 --
 -- Both lock threads in uuid order, so that two statements never deadlock.
 
--- The rules take single columns, so that Postgres inlines them: with rows as arguments, or with one function that returns
--- all columns, the update of many took 2 us more per event.
+-- The rules take single columns, so that Postgres inlines them: with rows as arguments, or one function for all columns,
+-- the update in one statement took 2 us more per event.
 create or replace function switchyard.judge(
   at_status switchyard.status, at_run integer, at_attempt integer, callbacks_due boolean,
   status switchyard.status, run integer, attempt integer
@@ -129,9 +129,9 @@ end
 $$;
 comment on function switchyard.roll_up_one is 'Rolls up one event under its thread''s row lock; the action name where that made it processable.';
 
--- Plans are pinned: the transition table's size is not known when they are made, and they flip at a thousand rows. They
--- are generic: planning an update of partitions for each event takes longer than the update. The settings hold for
--- roll_up_one too. The transition table can be read in this function alone, so the update of many is here.
+-- Plans are pinned, because the transition table's size is not known at planning and plans change at a thousand rows. They
+-- are generic, because planning an update of partitions for each event takes longer than the update. The settings apply to
+-- roll_up_one too. Only this function can read the transition table, so the update in one statement is here.
 create or replace function switchyard.event_rolls_up() returns trigger
 language plpgsql security definer
 set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan
