@@ -37,7 +37,7 @@ def test_each_excess_is_found_and_only_excused_shortly_after_a_lapse(
         assert not any(found in text for text in excesses(lanes, [9.0]))
 
 
-def test_who_hung_up_is_not_open_for_the_time_until_that_was_noticed() -> None:
+def test_a_disconnected_client_is_not_counted_as_open() -> None:
     assert list(excesses({"A": at(10.0, 10.0, seconds=3, hung_up=True) + at(12.1)}, [])) == []
     assert list(excesses({"A": at(10.0, 10.0, seconds=3) + at(12.1)}, [])) != []
 

@@ -59,7 +59,7 @@ def test_every_runtime_dependency_is_imported_by_the_product() -> None:
     assert declared() - found - NOT_IMPORTED == set()
 
 
-def test_whatever_the_product_imports_is_declared() -> None:
+def test_every_imported_package_is_declared() -> None:
     """Itself, or a dependency whose own requirement it is, as botocore is boto3's."""
     brought = {name_of(each) for dependency in declared() for each in requires(dependency) or []}
     allowed = declared() | brought

@@ -82,7 +82,7 @@ async def test_summary_items_and_chain(world: World) -> None:
     assert rows == [("callback", "c-1"), ("workflow", "c-1")]
 
 
-async def test_a_failure_has_callbacks_of_its_own(world: World) -> None:
+async def test_a_failure_has_its_own_callbacks(world: World) -> None:
     uuid = world.queued(world.submit())
     world.exited(uuid, 65, stderr="no sites")
     await world.tell()
@@ -91,7 +91,7 @@ async def test_a_failure_has_callbacks_of_its_own(world: World) -> None:
 
 
 @pytest.mark.parametrize("status", ["INVALID", "RETRIES_EXHAUSTED", "CANCELED", "FAILED", "SUCCESSFUL"])
-async def test_an_end_that_somebody_else_wrote_gets_its_callbacks_by_the_sweep(
+async def test_an_end_that_another_program_wrote_gets_its_callbacks_by_the_sweep(
     world: World, status: str
 ) -> None:
     uuid = world.submit()

@@ -299,7 +299,7 @@ async def test_a_status_queue_that_is_not_there_is_a_configuration_error(
         await observing.source.start()
 
 
-async def test_a_queue_that_goes_away_is_asked_for_again_and_its_receipts_are_reported(
+async def test_a_deleted_queue_is_looked_up_again_and_its_receipts_are_reported(
     workers: Workers,
 ) -> None:
     queue = QueueReader(workers.queue, workers.part.url, REGION)

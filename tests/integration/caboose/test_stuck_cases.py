@@ -55,7 +55,7 @@ async def test_holes_22_30_31_an_observation_that_cannot_be_processed_stops_no_o
     assert world.inbox("message") or world.inbox("end") or world.inbox("progress")
 
 
-async def test_a_source_that_never_answers_delays_only_what_it_was_asked_about(
+async def test_a_source_that_never_answers_delays_only_its_own_requests(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[UUID] = []

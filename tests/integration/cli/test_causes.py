@@ -55,7 +55,7 @@ def test_a_beginning_must_name_one_cause(switchyard: Command) -> None:
     assert "1 retriggered" in switchyard("retrigger", "--cause", "answered 503", "-m", "x", "--yes").out
 
 
-def test_dismiss_by_cause_records_who_and_why(switchyard: Command) -> None:
+def test_dismiss_by_cause_records_the_actor_and_the_reason(switchyard: Command) -> None:
     [gone] = failed(switchyard, "answered 404: N")
     [stays] = failed(switchyard, "answered 500: N")
     words = ("dismiss", "--cause", "answered 404", "--actor", "ann", "-m", "they were deleted", "--yes")

@@ -67,7 +67,7 @@ def test_every_event_is_listed_with_its_detail(database: Database) -> None:
     assert events[1].detail["resume_from"] == "failed"
 
 
-def test_cancel_records_who_and_why(database: Database) -> None:
+def test_cancel_records_the_actor_and_the_reason(database: Database) -> None:
     with Switchyard(database.url) as yard:
         action = yard.submit("hook")
         assert yard.cancel(action, reason="not needed", actor="ann")

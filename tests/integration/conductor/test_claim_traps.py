@@ -198,7 +198,7 @@ async def test_what_cannot_be_recorded_in_any_form_is_not_done_again(yard: Yard)
     assert yard.statuses() == {"SUCCESSFUL": 8}
 
 
-async def test_a_thread_under_somebodys_transaction_holds_up_itself_alone(yard: Yard) -> None:
+async def test_a_locked_thread_delays_only_itself(yard: Yard) -> None:
     [stuck, *others] = yard.submit(16)
     handler = Script()
     handler.gate.clear()
@@ -237,7 +237,7 @@ async def test_a_server_that_takes_no_writes_keeps_locks_and_stops_dispatching(y
     assert set(handler.seen.values()) == {1}
 
 
-async def test_an_open_submit_does_not_deafen_a_worker_that_wants_to_sleep(yard: Yard) -> None:
+async def test_an_open_submit_does_not_delay_the_wake_up_of_a_sleeping_worker(yard: Yard) -> None:
     with yard.database.connect(autocommit=False) as submitter:
         submitter.execute("insert into switchyard.action (action_name) values ('drill')")
         yard.start(yard.served(), poll="1h")

@@ -105,7 +105,7 @@ async def test_what_a_dead_conductor_left_under_a_parked_name_is_found_with_the_
     assert handler.seen.total() == 0
 
 
-async def test_who_gives_up_waiting_takes_no_connection() -> None:
+async def test_a_worker_that_stops_waiting_takes_no_connection() -> None:
     shared, stopped = Connections(1), asyncio.Event()
     await shared.take()
     waiting = asyncio.create_task(shared.take_unless(stopped))

@@ -129,9 +129,7 @@ async def test_a_session_lost_while_its_claim_is_under_way_takes_the_claim_along
     assert "never retrieved" not in caplog.text
 
 
-async def test_a_rehearsal_that_finds_somebody_in_its_way_costs_nothing_in_flight(
-    yard: Yard, handler: Script
-) -> None:
+async def test_a_blocked_rehearsal_costs_nothing_in_flight(yard: Yard, handler: Script) -> None:
     handler.gate.clear()
     [uuid] = yard.submit(1)
     await eventually(lambda: handler.flying == 1)

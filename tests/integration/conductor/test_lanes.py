@@ -214,7 +214,7 @@ async def test_a_claim_that_gave_up_reports_the_steps_of_its_breakers_with_the_n
         await session.close()
 
 
-async def test_who_has_waited_goes_before_urgent_ones_that_came_later(yard: Yard) -> None:
+async def test_an_action_that_has_waited_runs_before_later_urgent_ones(yard: Yard) -> None:
     """The handler of one worker with one slot sees them in the order in which they are claimed."""
     insert = """insert into switchyard.action (action_uuid, action_name, priority)
       values (switchyard.uuid7(now() - make_interval(secs => %s)), %s, %s) returning action_uuid"""

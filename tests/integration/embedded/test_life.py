@@ -118,7 +118,7 @@ def test_a_signal_from_the_terminal_does_not_reach_the_server(folder: Path) -> N
         assert os.getsid(postgres.pid) != os.getsid(0)
 
 
-def test_a_pid_that_is_somebody_else_now_is_not_in_the_way(folder: Path) -> None:
+def test_a_reused_pid_does_not_prevent_a_start(folder: Path) -> None:
     with EmbeddedPostgres(folder) as postgres:
         text = (folder / "data" / "postmaster.pid").read_text()
         old = postgres.pid

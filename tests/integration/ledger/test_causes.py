@@ -64,7 +64,7 @@ VARIABLE = st.one_of(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(VARIABLE, min_size=2, max_size=2))
-def test_whatever_the_number_id_or_text_the_cause_is_the_same(ledger: Ledger, values: list[str]) -> None:
+def test_the_cause_does_not_depend_on_numbers_ids_or_texts(ledger: Ledger, values: list[str]) -> None:
     assert {cause_of(ledger, f"cannot reach {value} now") for value in values} == {"cannot reach * now"}
 
 

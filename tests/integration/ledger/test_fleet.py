@@ -64,7 +64,7 @@ def test_a_silent_worker_is_marked_and_its_session_ended(ledger: Ledger) -> None
     assert ledger.connection.execute(MARK, [uuid, uuid]).fetchall() == []
 
 
-def test_a_worker_that_has_beaten_meanwhile_is_left_alone(ledger: Ledger) -> None:
+def test_a_worker_with_a_new_heartbeat_is_left_alone(ledger: Ledger) -> None:
     with worker(ledger.database) as (session, uuid, _):
         seen = ledger.connection.execute("select beat_at from switchyard.worker").fetchall()[0][0]
         session.execute("update switchyard.worker set beat_at = clock_timestamp()")
@@ -179,7 +179,7 @@ def test_a_worker_that_ended_or_whose_row_is_locked_is_not_marked(ledger: Ledger
         assert ledger.connection.execute(MARK, [locked, locked]).fetchall() == [(locked, True)]
 
 
-def test_all_connections_that_a_worker_named_are_ended_in_its_database_alone(template: Template) -> None:
+def test_all_connections_of_a_worker_are_ended_only_in_its_database(template: Template) -> None:
     with template.clone() as database, template.clone() as other, worker(database) as (_, uuid, _):
         name = f"conductor {uuid} claims"
         with (
@@ -192,7 +192,7 @@ def test_all_connections_that_a_worker_named_are_ended_in_its_database_alone(tem
             assert namesake.execute("select 1").fetchall() == [(1,)]
 
 
-def test_names_with_something_to_do_that_nobody_holds(ledger: Ledger) -> None:
+def test_names_with_unclaimed_work(ledger: Ledger) -> None:
     for name in ("ready", "held", "paused"):
         ledger.submit(name)
     ledger.submit("overdue", start_after="2001-01-01")
@@ -238,7 +238,7 @@ def test_a_name_is_paused_where_more_than_its_share_of_workers_is_lost(
     assert found == ([("hook", 3, 10)] if paused else [])
 
 
-def test_only_what_is_old_and_held_by_nobody_ends_as_unserved(ledger: Ledger) -> None:
+def test_only_old_unclaimed_actions_end_as_unserved(ledger: Ledger) -> None:
     ledger.connection.execute(
         "insert into switchyard.action (action_uuid, action_name) select switchyard.uuid7(now() - interval '10 minutes'), 'x'"
         " from generate_series(1, 3)"

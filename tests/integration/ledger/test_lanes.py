@@ -422,9 +422,7 @@ def test_a_breaker_raises_no_limit_above_its_own(ledger: Ledger, workers: list[W
         assert ledger.connection.execute(factor).fetchall() == [(left,)]
 
 
-def test_rows_that_somebody_holds_are_neither_waited_for_nor_lost(
-    ledger: Ledger, workers: list[Worker]
-) -> None:
+def test_locked_rows_are_neither_waited_for_nor_lost(ledger: Ledger, workers: list[Worker]) -> None:
     """What came before the limits, and what falls due."""
     worker = workers[0]
     before = [ledger.submit("hook", lane="a") for _ in range(2)]

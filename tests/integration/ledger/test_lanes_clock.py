@@ -28,7 +28,7 @@ def test_slots_of_a_session_that_died_while_the_clock_was_ahead_come_free(
         assert in_flight(connection) == {"A": 2}
 
 
-def test_a_lane_that_waited_for_its_rate_while_the_clock_was_ahead_goes_on(
+def test_a_lane_that_waited_for_its_rate_while_the_clock_was_ahead_continues(
     server: Database, clock: Clock
 ) -> None:
     with server.connect() as connection:

@@ -134,7 +134,7 @@ def test_hole_35_names_past_the_limit_are_rung_for(database: Database) -> None:
         assert [bell.channel for bell in sleeper.notifies(timeout=60, stop_after=1)] == [channel]
 
 
-def test_what_anybody_submits_does_not_lengthen_the_list_of_queues(ledger: Ledger) -> None:
+def test_submissions_do_not_lengthen_the_list_of_queues(ledger: Ledger) -> None:
     ledger.submit("ours")
     ledger.connection.execute(
         "insert into switchyard.worker (kind, host, action_name) values ('conductor', 'h', 'ours')"

@@ -48,7 +48,7 @@ def test_migrating_again_locks_no_view(database: Database) -> None:
         migrate.upgrade(database.url)  # would wait for this reader's transaction
 
 
-def test_a_view_that_somebody_changed_is_replaced(database: Database) -> None:
+def test_a_changed_view_is_replaced(database: Database) -> None:
     [[before]] = database.execute(DEFINITION)
     with database.connect() as connection:
         connection.execute(CHANGE.format(before.rstrip(";")).encode())
@@ -57,7 +57,7 @@ def test_a_view_that_somebody_changed_is_replaced(database: Database) -> None:
     assert database.execute(DEFINITION) == [(before,)]
 
 
-def test_nobody_waits_behind_a_migration_that_waits(
+def test_no_statement_waits_behind_a_waiting_migration(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrate, "_PAUSE", 0.2)
@@ -185,7 +185,7 @@ def logging_waits(pytestconfig: pytest.Config) -> Iterator[Server]:
         yield server
 
 
-def test_nobody_waits_longer_than_promised_for_a_migration(
+def test_no_statement_waits_longer_than_documented_for_a_migration(
     logging_waits: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Promised are 100 ms; five times that, for a machine that does more than this."""

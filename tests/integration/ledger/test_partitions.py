@@ -215,7 +215,7 @@ def test_while_another_instance_makes_or_drops_partitions_none_is_dropped(ledger
     assert ledger.connection.execute(DROP, [suffix]).fetchall() == [(None,)]
 
 
-def test_partitions_are_not_made_behind_somebody_who_holds_a_table(ledger: Ledger) -> None:
+def test_creating_partitions_does_not_queue_behind_a_table_lock(ledger: Ledger) -> None:
     """It gives up at once: whoever wants to write would wait behind it."""
     ledger.connection.execute("set statement_timeout = '20s'")
     with ledger.database.connect(autocommit=False) as other:

@@ -198,7 +198,7 @@ def test_failed_ends_need_review(ledger: Ledger, status: str) -> None:
 @pytest.mark.parametrize(
     ("workflow", "callbacks", "due"), [(None, None, False), ("w", None, True), (None, "[]", True)]
 )
-def test_callbacks_are_due_after_a_workflow_or_with_callbacks_of_its_own(
+def test_callbacks_are_due_after_a_workflow_or_an_action_with_callbacks(
     ledger: Ledger, workflow: str | None, callbacks: str | None, due: bool
 ) -> None:
     uuid = ledger.submit(workflow=workflow, callbacks=callbacks)

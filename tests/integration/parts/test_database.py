@@ -16,7 +16,7 @@ def test_nothing_is_left_by_the_test_before(database: Database, turn: int) -> No
     database.execute("create table trace ()")
 
 
-def test_a_copy_is_dropped_even_while_somebody_is_connected(template: Template) -> None:
+def test_a_copy_is_dropped_even_while_a_client_is_connected(template: Template) -> None:
     with template.clone() as copy:
         connection = copy.connect()
     assert (

@@ -33,7 +33,7 @@ def test_what_was_committed_survives_a_crash(own_postgres: Server, blow: Callabl
     assert "not properly shut down" in own_postgres.process.log.read_text()
 
 
-def test_a_stopped_server_refuses_and_comes_back_on_the_same_port(own_postgres: Server) -> None:
+def test_a_stopped_server_refuses_connections_and_restarts_on_the_same_port(own_postgres: Server) -> None:
     own_postgres.stop()
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(own_postgres.url())

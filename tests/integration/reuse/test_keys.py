@@ -148,7 +148,7 @@ def test_another_version_is_computed_again(database: Database) -> None:
     assert reused(database, third) == (first, 1)
 
 
-def test_a_result_is_reused_as_long_as_the_one_who_asks_accepts_it(database: Database) -> None:
+def test_a_result_is_reused_as_long_as_the_submission_accepts_its_age(database: Database) -> None:
     with database.connect() as connection:
         announce(connection)
         first = ask(connection)

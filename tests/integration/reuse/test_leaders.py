@@ -35,7 +35,7 @@ def test_the_oldest_that_waits_computes_next(database: Database, how: str) -> No
     assert reused(database, asked[2]) == (asked[1], 1)
 
 
-def test_a_retry_of_its_own_keeps_the_lead(database: Database) -> None:
+def test_a_retry_of_the_workflow_keeps_the_lead(database: Database) -> None:
     with database.connect() as connection:
         asked = three(connection)
         connection.execute(
@@ -63,7 +63,7 @@ def test_a_retriggered_leader_follows_the_one_that_took_over(database: Database)
         assert [reused(database, each) for each in asked] == [(asked[1], 1), None, (asked[1], 1)]
 
 
-def test_a_leader_retriggered_before_anybody_looked(database: Database) -> None:
+def test_a_leader_retriggered_before_it_was_settled(database: Database) -> None:
     with database.connect() as connection:
         asked = three(connection)
         end(connection, asked[0], status="FAILED")
@@ -76,7 +76,7 @@ def test_a_leader_retriggered_before_anybody_looked(database: Database) -> None:
     assert [status(database, each) for each in asked] == ["SUCCESSFUL"] * 3
 
 
-def test_a_retrigger_after_the_version_has_changed_leaves_nobody_behind(database: Database) -> None:
+def test_a_retrigger_after_the_version_has_changed_leaves_no_action_waiting(database: Database) -> None:
     with database.connect() as connection:
         asked = three(connection)
         end(connection, asked[0], status="FAILED")
@@ -214,7 +214,7 @@ def test_what_is_being_computed_is_forgotten_too(database: Database) -> None:
     assert reused(database, asked[2]) == (asked[1], 1)
 
 
-def test_who_asks_and_who_loses_a_leader_wakes_those_who_settle(database: Database) -> None:
+def test_a_new_waiter_and_a_lost_leader_wake_the_settle_loop(database: Database) -> None:
     with database.connect() as connection, settlers(database) as woken:
         announce(connection)
         woken()
@@ -227,7 +227,7 @@ def test_who_asks_and_who_loses_a_leader_wakes_those_who_settle(database: Databa
         assert woken() == {"maintenance", "joins"}
 
 
-def test_the_end_of_the_one_that_computes_wakes_those_who_settle(database: Database) -> None:
+def test_the_end_of_the_computing_action_wakes_the_settle_loop(database: Database) -> None:
     with database.connect() as connection, settlers(database) as woken:
         asked = three(connection)
         woken()

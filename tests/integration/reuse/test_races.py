@@ -79,7 +79,7 @@ def test_one_that_waits_is_held_by_another(database: Database) -> None:
     assert reused(database, second) == (first, 1)
 
 
-def test_a_row_that_somebody_holds_is_passed_over(database: Database) -> None:
+def test_a_locked_row_is_skipped(database: Database) -> None:
     """Neither the one that asks nor the one that computes is waited for, and nothing is reported."""
     with database.connect() as connection, database.connect(autocommit=False) as other:
         announce(connection)
@@ -170,7 +170,7 @@ def test_a_leader_is_forgotten_while_another_begins_to_follow_it(database: Datab
     assert roles(database) == {second: "leads"}
 
 
-def test_a_submission_that_is_not_committed_delays_nobody(database: Database) -> None:
+def test_an_uncommitted_submission_delays_no_other(database: Database) -> None:
     with database.connect() as connection, database.connect(autocommit=False) as late:
         announce(connection)
         waits = ask(late)

@@ -133,9 +133,7 @@ async def test_a_long_outage_is_one_entry(database: Database, passes: Passes) ->
     assert missed == row(database)["missed"] >= 30 * 24 * 60 - 1
 
 
-async def test_what_somebody_wrote_into_an_entry_of_missed_ticks_stops_no_schedule(
-    database: Database, passes: Passes
-) -> None:
+async def test_an_edited_entry_of_missed_ticks_stops_no_schedule(database: Database, passes: Passes) -> None:
     at = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(days=2)
     odd = ('"x"', "[]", "-1", "1e300", "null")
     details = [

@@ -135,7 +135,7 @@ def test_paused_and_resumed(database: Database) -> None:
     assert status(database, campaign) == "SUCCESSFUL"
 
 
-def test_every_step_of_a_campaign_wakes_those_who_go_on_with_it(database: Database) -> None:
+def test_every_step_of_a_campaign_wakes_the_settle_loop(database: Database) -> None:
     with database.connect() as connection, settlers(database) as woken:
         campaign = start(connection)
         assert woken() == {"maintenance", "joins"}
@@ -218,7 +218,7 @@ def test_a_page_has_up_to_10000_items(database: Database, count: int) -> None:
 
 @pytest.mark.parametrize("decision", ["pause", "resume"])
 @pytest.mark.parametrize("by", ["'', 'because'", "'me', ''"])
-def test_who_pauses_and_resumes_says_who_and_why(database: Database, decision: str, by: str) -> None:
+def test_pause_and_resume_record_the_actor_and_the_reason(database: Database, decision: str, by: str) -> None:
     with database.connect() as connection:
         start(connection)
         if decision == "resume":
@@ -237,7 +237,7 @@ def test_a_retrigger_of_one_campaign_waits_for_no_other(database: Database) -> N
         assert connection.execute(again).fetchall() == [(0,)]
 
 
-def test_a_canceled_campaign_submits_nothing_and_goes_on_after_a_retrigger(database: Database) -> None:
+def test_a_canceled_campaign_submits_nothing_and_continues_after_a_retrigger(database: Database) -> None:
     with database.connect() as connection:
         campaign = start(connection, in_flight=2)
         feed(connection, campaign, items(range(5)))

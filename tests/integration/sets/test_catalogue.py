@@ -102,7 +102,7 @@ def test_five_thousand_items_are_read_once_by_feeders_that_are_killed(
     assert kills > 0
 
 
-def test_an_interrupted_read_goes_on_from_the_link_it_had(
+def test_an_interrupted_read_continues_from_its_last_link(
     database: Database, catalogue: Front, collection: str
 ) -> None:
     catalogue.faults = {4: status(400)}
@@ -196,7 +196,7 @@ def test_items_without_an_id_are_counted(database: Database, catalogue: Front, c
     assert (found["items"], found["rejected"], found["complete"]) == (ITEMS - 2, 2, True)
 
 
-def test_credentials_are_sent_to_the_catalogue_and_to_nobody_else(
+def test_credentials_are_sent_only_to_the_catalogue(
     database: Database, catalogue: Front, collection: str, stac: StacApi
 ) -> None:
     with front(stac.url) as other:

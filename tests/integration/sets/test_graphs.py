@@ -58,7 +58,7 @@ def test_an_input_of_another_node_is_an_edge(database: Database) -> None:
     assert parameters == {"$inputs": {"scene": {**reference, "run": 1}}}
 
 
-def test_nobody_can_name_the_outputs_of_others(database: Database) -> None:
+def test_a_submission_cannot_name_the_outputs_of_others(database: Database) -> None:
     forged = Jsonb({"$inputs": {"x": {"from": "another", "run": 1, "path": "$.output"}}})
     with database.connect() as connection:
         with pytest.raises(psycopg.errors.CheckViolation, match="parameters_names_no_inputs"):
@@ -140,7 +140,7 @@ def test_a_node_retriggered_after_a_cancel_of_the_whole_runs_by_itself(database:
     assert verified(database)
 
 
-def test_the_same_graph_under_its_key_is_found_again(database: Database) -> None:
+def test_the_same_graph_with_the_same_key_returns_the_first(database: Database) -> None:
     with database.connect() as connection:
         ids = submit_graph(connection, {**DIAMOND, "key": "scene 7"})
         assert submit_graph(connection, {**DIAMOND, "key": "scene 7", "correlation_id": "r2"}) == ids

@@ -45,7 +45,7 @@ def test_a_sealed_set_takes_no_more_members(database: Database) -> None:
             )
 
 
-def test_a_set_is_not_sealed_while_somebody_adds_a_member(database: Database) -> None:
+def test_a_set_is_not_sealed_while_a_member_is_being_added(database: Database) -> None:
     with database.connect() as connection, database.connect(autocommit=False) as adds:
         campaign = start(connection)
         insert = "insert into switchyard.action (action_name, action_type, member_of) values ('noop', 'callback', %s)"
@@ -90,7 +90,7 @@ def test_members_are_retriggered_up_to_a_number_and_up_to_a_moment(database: Dat
         assert [status(database, ids[name]) for name in "abc"].count("FAILED") == 1
 
 
-def test_a_graph_and_a_retriggered_member_wake_those_who_settle(database: Database) -> None:
+def test_a_graph_and_a_retriggered_member_wake_the_settle_loop(database: Database) -> None:
     with database.connect() as connection, settlers(database) as woken:
         ids = submit_graph(connection, {"nodes": nodes(a="", b="")})
         assert woken() == {"maintenance", "joins"}
@@ -110,7 +110,7 @@ def test_a_graph_and_a_retriggered_member_wake_those_who_settle(database: Databa
         assert woken() == {"maintenance", "joins"}, "it is open again"
 
 
-def test_the_cancel_of_a_set_wakes_those_who_settle(database: Database) -> None:
+def test_the_cancel_of_a_set_wakes_the_settle_loop(database: Database) -> None:
     with database.connect() as connection, settlers(database) as woken:
         ids = submit_graph(connection, {"nodes": nodes(a="")})
         woken()
@@ -141,7 +141,7 @@ def test_a_set_that_was_set_aside_is_left_alone_until_its_time(database: Databas
     assert status(database, ids[None]) == "SUCCESSFUL"
 
 
-def test_lines_of_the_tally_that_somebody_holds_are_folded_another_time(database: Database) -> None:
+def test_locked_lines_of_the_tally_are_folded_later(database: Database) -> None:
     with database.connect() as connection, database.connect(autocommit=False) as other:
         ids = submit_graph(connection, {"nodes": nodes(a="", b="")})
         end(connection, ids["a"])
@@ -175,7 +175,7 @@ def test_a_set_whose_row_is_held_is_looked_at_again(database: Database) -> None:
     assert status(database, ids[None]) == "SUCCESSFUL"
 
 
-def test_a_cancel_goes_on_where_a_member_is_held(database: Database) -> None:
+def test_a_cancel_continues_if_a_member_is_locked(database: Database) -> None:
     with database.connect() as connection, database.connect(autocommit=False) as other:
         ids = submit_graph(connection, {"nodes": nodes(a="", b="")})
         other.execute("select from switchyard.thread where action_uuid = %s for update", [ids["a"]])

@@ -341,7 +341,7 @@ def test_a_child_that_retention_dropped_counts_as_it_ended(ledger: Ledger) -> No
     assert releases(ledger.database, waiters["ended"]) == [{str(good): 1, str(bad): 1, str(today): 1}]
 
 
-def test_what_waits_does_not_disturb_those_who_look(database: Database) -> None:
+def test_held_actions_do_not_break_the_claim_or_the_queue_view(database: Database) -> None:
     """psycopg cannot read infinity, and before 17 Postgres cannot subtract it."""
     with database.connect() as connection:
         first = submit(connection)

@@ -85,7 +85,7 @@ def test_mission_b9_the_health_check_of_the_ecs_task_fails_where_the_queue_is_mi
     assert subprocess.run(command, capture_output=True, check=False).returncode != 0
 
 
-def test_a_status_queue_that_somebody_named_has_to_be_there(station: Station) -> None:
+def test_a_configured_status_queue_must_exist(station: Station) -> None:
     worker = station.spawn(SQS_STATUS_QUEUE_NAME="nobody-made-this", FATAL_HOLD_SECONDS="0")
     assert worker.wait(60) == 78
 

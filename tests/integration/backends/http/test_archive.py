@@ -68,7 +68,7 @@ async def test_alone_a_transcript_lies_under_its_own_action(tmp_path: Path) -> N
     assert outcome.detail["transcript"] == {"key": f"callbacks/{asked.uuid}/r2-a4.jsonl", "line": 0}
 
 
-async def test_many_at_once_are_all_found_again(tmp_path: Path) -> None:
+async def test_the_transcripts_of_a_group_are_all_found(tmp_path: Path) -> None:
     async with counting() as server, handler(tmp_path, concurrency=50) as made:
         works = [work({"url": server.url}) for _ in range(150)]
         drafts = [

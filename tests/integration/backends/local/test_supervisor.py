@@ -48,7 +48,7 @@ async def test_what_ended_is_not_started_again(run: Run, tmp_path: Path) -> None
     assert (tmp_path / "count").read_text() == "x"
 
 
-async def test_the_command_runs_in_a_session_of_its_own_outside_ours(run: Run) -> None:
+async def test_the_command_runs_in_a_separate_session(run: Run) -> None:
     path = await run("import os,time; print(os.getpid(), flush=True); time.sleep(60)")
     pid = int(until(lambda: (path / record.STDOUT).exists() and (path / record.STDOUT).read_text()))
     process = psutil.Process(pid)
@@ -72,7 +72,7 @@ async def test_stop_ends_the_whole_group_first_kindly(run: Run) -> None:
     assert not any(psutil.pid_exists(pid) for pid in pids)
 
 
-async def test_who_does_not_listen_is_killed_after_the_grace(run: Run) -> None:
+async def test_a_process_that_ignores_sigterm_is_killed_after_the_grace(run: Run) -> None:
     code = "import signal,time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
     path = await run(code, grace=0.2)
     until(lambda: _text(path) == "up\n")
