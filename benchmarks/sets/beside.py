@@ -18,6 +18,7 @@ from benchmarks.latency import noting
 from benchmarks.report import Figure, publish
 from benchmarks.sets.fleet import Fleet, fleet
 from benchmarks.sets.members import FEED, PAGE
+from tests.waiting import until
 
 START = "select switchyard.start_campaign('beside', '{}', 100, action_name => 'work', parameters => jsonb_build_object('seconds', %s::float))"
 SUBMIT = "insert into switchyard.action (action_name, correlation_id) values ('work', 'live') returning action_uuid"
@@ -84,8 +85,7 @@ def main() -> None:
         time.sleep(2)
         beside = submitted(on, chosen.count)
         outlasted = on.connection.execute(STATE).fetchone() == ("RUNNING",)
-        while on.connection.execute(LIVE).fetchone() != (0,):
-            time.sleep(0.1)
+        until(lambda: on.connection.execute(LIVE).fetchone() == (0,), every=0.1)
         for program in on.programs:
             program.stop()
         entered = json.loads((on.folder / "notes").read_text())

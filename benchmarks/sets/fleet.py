@@ -6,24 +6,27 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
+from benchmarks.report import Figure
 from benchmarks.server import fresh, server
 from switchyard.ledger import migrate
 from tests.deployment import configuration
 from tests.faults.program import Program
 from tests.parts import logs
+from tests.waiting import until
 
 BIN = Path(sys.executable).parent
 ROOT = Path(__file__).parent.parent.parent
 BEATING = "select count(*) from switchyard.worker where ended_at is null and lost_at is null"
 CAMPAIGN = "select items, waiting, open, successful, unsuccessful, status::text from switchyard.campaigns where name = %s"
 EVERY = 5.0  # seconds between two lines of progress
-PATIENCE = 3600.0
+PATIENCE = 600.0  # without an end; a worker that was killed is lost after 30 s
 
 
 class Fleet:
@@ -54,52 +57,63 @@ class Fleet:
         """All of them, and wait until the ledger knows them."""
         for program in self.programs:
             program.start()
-        while self.connection.execute(BEATING).fetchone() != (len(self.programs),):
-            time.sleep(0.05)
+        until(lambda: self.connection.execute(BEATING).fetchone() == (len(self.programs),))
 
     def until_ended(self, campaign: str) -> str:
         """Wait for the end of a campaign, with a line of progress now and then; its status."""
-        began = said = time.monotonic()
+        began = said = moved = time.monotonic()
+        done = -1
         while True:
             [(items, waiting, still, good, bad, status)] = self.connection.execute(
                 CAMPAIGN, [campaign]
             ).fetchall()
             if status not in ("PENDING", "QUEUED", "RUNNING"):
                 return str(status)
-            assert time.monotonic() - began < PATIENCE, "the campaign does not end"
-            if time.monotonic() - said > EVERY:
-                said = time.monotonic()
+            now = time.monotonic()
+            if good + bad > done:
+                done, moved = good + bad, now
+            assert now - moved < PATIENCE, f"of the campaign, nothing has ended for {PATIENCE} s"
+            if now - said > EVERY:
+                said = now
                 print(
-                    f"{said - began:5.0f} s: {good + bad:,} of {items:,} ended, {still:,} open, {waiting:,} wait",
+                    f"{now - began:5.0f} s: {done:,} of {items:,} ended, {still:,} open, {waiting:,} wait",
                     flush=True,
                 )
-            for program in self.programs:
-                program.tend()
             time.sleep(0.2)
 
     @contextmanager
-    def killed(self, every: float, seed: int) -> Iterator[list[str]]:
-        """One of them is killed every so often, and started again; those that were."""
+    def tended(self, kill_every: float, seed: int) -> Iterator[list[str]]:
+        """Whoever ends is started again, and one of them is killed every so often (0: never); those that were."""
         victims: list[str] = []
         over = threading.Event()
+        with ThreadPoolExecutor(1) as pool:
+            tending = pool.submit(self._tend, kill_every, random.Random(seed), victims, over)
+            try:
+                yield victims
+            finally:
+                over.set()
+            tending.result()
 
-        def kill() -> None:
-            chance = random.Random(seed)
-            while not over.wait(every):
+    def _tend(
+        self, kill_every: float, chance: random.Random, victims: list[str], over: threading.Event
+    ) -> None:
+        """In one thread: two would both start a program that has ended."""
+        due = time.monotonic() + kill_every
+        while not over.wait(0.2):
+            for program in self.programs:
+                program.tend()
+            if kill_every and time.monotonic() > due:
+                due += kill_every
                 victim = chance.choice(self.programs)
                 if victim.process.running():
                     victim.kill()
                     victims.append(victim.name)
 
-        thread = threading.Thread(target=kill, daemon=True)
-        if every:
-            thread.start()
-        try:
-            yield victims
-        finally:
-            over.set()
-            if every:
-                thread.join()
+    def ended_by_themselves(self) -> Figure:
+        """Those that ended though nobody killed them."""
+        ends = [end for program in self.programs for end in program.strange_ends]
+        print(*ends, sep="\n", end="\n" if ends else "")
+        return Figure("programs that ended by themselves", len(ends), "", at_most=0)
 
     def stop(self) -> None:
         """Ask all of them to end."""
