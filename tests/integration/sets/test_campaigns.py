@@ -45,6 +45,28 @@ def test_as_many_are_open_as_there_is_room_for_and_the_end_comes_once(database: 
     assert verified(database)
 
 
+def test_the_rate_of_the_last_five_minutes_and_the_time_that_is_left(database: Database) -> None:
+    with database.connect() as connection:
+        campaign = start(connection, in_flight=40)
+        feed(connection, campaign, items(range(100)))
+        submit_items(connection)
+        assert (row(database)["per_second"], row(database)["seconds_left"]) == (0, None)
+        found = members(database, campaign)
+        end(connection, *found[:27])
+        end(connection, *found[27:30], status="FAILED")
+        submit_items(connection)  # folds the tally
+        settle(connection)
+    [(age,)] = database.execute(
+        "select extract(epoch from now() - created_at)::float from switchyard.thread where action_uuid = %s",
+        campaign,
+    )
+    pace = row(database)
+    assert 30 / max(1, age + 30) < pace["per_second"] <= 30 / max(1, age)
+    assert pace["seconds_left"] == pytest.approx(70 / pace["per_second"])
+    database.execute("update switchyard.tally set at = at - interval '6 minutes'")
+    assert (row(database)["per_second"], row(database)["seconds_left"]) == (0, None)
+
+
 def test_a_page_counts_once_whichever_conductor_submits_it(database: Database) -> None:
     with database.connect() as connection:
         campaign = start(connection)

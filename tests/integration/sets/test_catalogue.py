@@ -79,14 +79,14 @@ def test_every_item_of_every_page_becomes_one_action(
     assert verified(database)
 
 
-def test_five_thousand_items_are_read_once_by_feeders_that_are_killed(
+def test_five_thousand_items_are_run_once_though_the_feeders_are_killed(
     database: Database, stac: StacApi, catalogue: Front
 ) -> None:
     name = stac.collection()
     for first in range(0, MANY, ITEMS):
         stac.load(name, [feature(name, f"s{number:04}") for number in range(first, first + ITEMS)])
     with database.connect() as connection:
-        campaign = start(connection)
+        campaign = start(connection, in_flight=MANY)
     source = lambda: SearchSource(catalogue.url, {"collections": [name], "limit": PAGE})  # noqa: E731
     with ThreadPoolExecutor(2) as pool:
         feeders = [pool.submit(until_complete, database, campaign, source) for _ in range(2)]
@@ -96,8 +96,13 @@ def test_five_thousand_items_are_read_once_by_feeders_that_are_killed(
             time.sleep(0.001)  # two feeders must find the time to store a page
         for each in feeders:
             each.result(120)
-    found = database.execute("select id from switchyard.campaign_item where set_uuid = %s", campaign)
-    assert sorted(found) == sorted((f"{name}/s{number:04}",) for number in range(MANY))
+    with database.connect() as connection:
+        run_to_the_end(database, connection, campaign)
+    found = database.execute(
+        "select parameters -> 'item' ->> 'id' from switchyard.action where member_of = %s", campaign
+    )
+    assert sorted(found) == [(f"s{number:04}",) for number in range(MANY)]
+    assert ends(database, campaign) == [(1, "SUCCESSFUL", None)]
     assert (row(database)["items"], row(database)["complete"], row(database)["repeated"]) == (MANY, True, 0)
     assert kills > 0
 
