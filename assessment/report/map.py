@@ -19,6 +19,8 @@ from assessment.sites import Sites
 SMALL = 9.0
 """A site with less than this many units across gets a dot as well, or nobody would find it."""
 CATCHMENT_STYLES = 6
+LETTER = 9.0
+"""Units that a letter of a catchment's name is wide, at most about."""
 ZONE_STYLES = {"Green": "zone-green", "Amber": "zone-amber", "Red": "zone-red"}
 PATTERNS = Path(__file__).with_name("patterns.svg")
 """Red zones are hatched, amber ones dotted: colour alone would not tell everybody which is which."""
@@ -139,10 +141,10 @@ def _dot(middle: svg.Point, style: str, title: str) -> str:
 
 def _names(catchments: Mapping[str, shapely.Geometry], sites: Sites, frame: Frame) -> Iterator[str]:
     """Names of catchments on the ground they cover, where the sites leave room."""
-    taken = shapely.union_all(
-        shapely.box(*shapely.bounds(shapely.buffer(sites.geometry, 25 / frame.scale)).T)
-    )
     for name, ground in catchments.items():
+        room = np.array([len(name) * LETTER / 2 + 4, 25]) / frame.scale
+        bounds = shapely.bounds(sites.geometry)
+        taken = shapely.union_all(shapely.box(*(bounds[:, :2] - room).T, *(bounds[:, 2:] + room).T))
         free = only_polygons(shapely.difference(ground, taken))
         if shapely.area(free) * frame.scale**2 > 12_000:
             x, y = frame.points(shapely.get_coordinates(_inner(free)))[0].tolist()
@@ -185,7 +187,7 @@ def _north() -> Iterator[str]:
 def _legend(entries: Mapping[str, str], points: Floats) -> Iterator[str]:
     """In the lower right, or in the upper left where that hides less of what the map is about."""
     high = 20 * len(entries) + 14
-    wide = max(len(words) for words in entries) * 6.4 + 48
+    wide = max(len(words) for words in entries) * 7.0 + 48
     corners = [(WIDTH - wide - 14, HEIGHT - high - 14), (14.0, 14.0)]
     x, y = min(corners, key=lambda corner: _hidden(points, *corner, wide=wide, high=high))
     yield f'<rect class="legend" x="{x:.0f}" y="{y:.0f}" width="{wide:.0f}" height="{high}" rx="4"/>'

@@ -19,6 +19,7 @@ CUT_OFF = """() => [...document.querySelectorAll('td.total')].filter(cell => {
   const box = cell.getBoundingClientRect();
   return box.right > document.documentElement.clientWidth || box.width === 0;
 }).length"""
+BREAKS = "['figure', '.map'].map(name => getComputedStyle(document.querySelector(name)).breakInside)"
 WIDE = "document.documentElement.scrollWidth"
 
 
@@ -79,6 +80,7 @@ def test_a_report_on_paper(chromium: Chromium, reports: dict[str, Path]) -> None
         page.screenshot(path=PICTURES / "report-print.png", full_page=True)
         assert page.evaluate(WIDE) <= A4, "wider than the paper"
         assert page.evaluate(CUT_OFF) == 0
+        assert page.evaluate(BREAKS) == ["auto", "avoid"], "two maps need two pages"
         assert page.locator("tfoot").count() == 0, "a foot is printed on every page"
         assert (
             page.evaluate("getComputedStyle(document.querySelector('thead')).display") == "table-header-group"

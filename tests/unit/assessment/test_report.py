@@ -4,13 +4,14 @@ import re
 
 import numpy as np
 import pytest
+import shapely
 
 from assessment import editions
 from assessment.compute import compute
-from assessment.report.frame import HEIGHT, WIDTH, Frame, densest
+from assessment.report.frame import HEIGHT, WIDTH, Frame, around, densest
 from assessment.report.groups import OUTSIDE, split, subtotals, warned
 from assessment.report.labels import HIGH, WIDE, places
-from assessment.report.map import draw
+from assessment.report.map import LETTER, draw
 from assessment.spec import JobSpec
 from tests.unit.assessment.world import World, box, sites
 
@@ -71,6 +72,22 @@ def test_many_sites_in_a_corner_get_a_map_of_their_own() -> None:
     first, second = html.split("</svg>")[:2]
     assert len(re.findall("id=.map-", second)) == 50
     assert "See the second map" in first
+
+
+@pytest.mark.parametrize(("north", "shown"), [(300, 0), (1500, 1)])
+def test_the_name_of_a_catchment_covers_no_site(north: float, shown: int) -> None:
+    """Between two sites there is no room for it."""
+    name = "River Somewhere and its Marshes SAC"
+    batch = sites(box(0, -300, 600, 300), box(900, -300, 1500, 300))
+    world = WORLD.but(catchments=[(box(0, -300, 1500, north), {"N2K_Site_N": name})]).bundle()
+    html = draw(compute(JobSpec("nutrient", editions.load()), batch, world), batch, world)
+    found = re.findall(rf'<text class="name" x="([\d.]+)" y="([\d.]+)">{name}</text>', html)
+    assert len(found) == shown
+    frame, half = around(batch.geometry), len(name) * LETTER / 2
+    for x, y in [(float(x), float(y)) for x, y in found]:
+        for west, south, east, top in shapely.bounds(batch.geometry):
+            (left, low), (right, high) = frame.points(np.array([[west, south], [east, top]]))
+            assert x + half <= left or x - half >= right or y <= high or y - 13 >= low
 
 
 def test_a_few_sites_have_one_map() -> None:
