@@ -14,6 +14,8 @@ LIMIT = 512 * 2**20
 RATIO = 200
 RATIO_FROM = 16 * 2**20
 MOST_ENTRIES = 1000
+LONGEST_ENTRY = 1000
+"""Bytes in the directory, on average; the count beside it may be wrong."""
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENDINGS = (".shp", ".gpkg", ".geojson", ".json", ".fgb", ".kml", ".gml", ".tab", ".mif")
 _END = b"PK\x05\x06"
@@ -66,10 +68,10 @@ def _count(path: Path) -> None:
         file.seek(max(0, path.stat().st_size - 2**16 - 22))
         tail = file.read()
     at = tail.rfind(_END)
-    if at < 0 or len(tail) < at + 12:
+    if at < 0 or len(tail) < at + 16:
         raise BadInput("the zip is damaged or cut short: it has no directory")
-    entries = int.from_bytes(tail[at + 10 : at + 12], "little")
-    if entries > MOST_ENTRIES:
+    entries, size = (int.from_bytes(tail[at + k : at + k + n], "little") for k, n in ((10, 2), (12, 4)))
+    if entries > MOST_ENTRIES or size > MOST_ENTRIES * LONGEST_ENTRY:
         raise BadInput(f"the zip has more than {MOST_ENTRIES:,} entries")
 
 

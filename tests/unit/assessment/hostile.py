@@ -101,11 +101,65 @@ def text(folder: Path, name: str, content: str | bytes) -> Path:
     return folder / name
 
 
+def shared_overflow(folder: Path, rows: int, pages: int) -> Path:
+    """Rows whose text is one and the same chain of pages: as large as the file, times the rows."""
+    path = geopackage(folder)
+    with closing(sqlite3.connect(path)) as connection:
+        for (name,) in connection.execute("select name from sqlite_master where type = 'trigger'").fetchall():
+            connection.execute(f'drop trigger "{name}"')
+        connection.execute("update sites set fid = 128, Name = ?", ("x" * (4092 * pages + 400),))
+        connection.commit()
+        connection.execute("vacuum")  # nothing else is on its page
+        (root,) = connection.execute("select rootpage from sqlite_master where name = 'sites'").fetchone()
+    return repeated_cell(path, root, rows)
+
+
+def repeated_cell(path: Path, root: int, rows: int, size: int = 4096) -> Path:
+    """The one cell of a table of SQLite again and again, under rising keys of two bytes from 128 on."""
+    content = bytearray(path.read_bytes())
+    at = (root - 1) * size
+    start = int.from_bytes(content[at + 8 : at + 10], "big")
+    cell = bytes(content[at + start : at + size])
+    key = next(k for k in range(9) if cell[k] < 128) + 1  # behind the varint of the length
+    assert cell[key : key + 2] == b"\x81\x00"
+    pages, links = [], []
+    each = (size - 8) // (len(cell) + 2)
+    for first in range(128, 128 + rows, each):
+        keys = range(first, min(first + each, 128 + rows))
+        cells = [cell[:key] + bytes([k >> 7 | 128, k & 127]) + cell[key + 2 :] for k in keys]
+        pages.append(tree_page(13, cells, size))
+        links.append((len(content) // size + len(pages), keys[-1]))
+    (last, _), branches = links[-1], links[:-1]
+    pointers = [struct.pack(">I", page) + bytes([k >> 7 | 128, k & 127]) for page, k in branches]
+    content[at : at + size] = tree_page(5, pointers, size, struct.pack(">I", last))
+    struct.pack_into(">I", content, 28, len(content) // size + len(pages))
+    path.write_bytes(bytes(content) + b"".join(pages))
+    return path
+
+
+def tree_page(kind: int, cells: list[bytes], size: int, right: bytes = b"") -> bytes:
+    """A page of a table: 5 with the numbers of pages, 13 with rows."""
+    ends = np.cumsum([len(cell) for cell in cells])
+    places = b"".join(struct.pack(">H", size - end) for end in ends.tolist())
+    head = struct.pack(">BHHHB", kind, 0, len(cells), size - int(ends[-1]), 0) + right + places
+    body = b"".join(reversed(cells))
+    return head + bytes(size - len(head) - len(body)) + body
+
+
 def many_entries(folder: Path, count: int) -> Path:
     with zipfile.ZipFile(folder / "many.zip", "w") as archive:
         for k in range(count):
             archive.writestr(f"{k}.txt", b"")
     return folder / "many.zip"
+
+
+def long_directory(folder: Path, count: int, said: int) -> Path:
+    """A zip whose end says `said` entries."""
+    content = many_entries(folder, 1).read_bytes()
+    at, end = content.rfind(b"PK\1\2"), content.rfind(b"PK\5\6")
+    tail = bytearray(content[end:])
+    struct.pack_into("<HHI", tail, 8, said, said, (end - at) * count)
+    return text(folder, "many.zip", content[:at] + content[at:end] * count + bytes(tail))
 
 
 def repeated(folder: Path, feature: str, count: int) -> Path:
@@ -245,7 +299,13 @@ FILES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "deep JSON in a property": (
         lambda f: repeated(f, '{"type":"Feature","properties":{"id":' + "[" * 50_000 + "]" * 50_000 + "}}", 1), ".",
     ),
-    "70,000 entries in a zip": (lambda f: many_entries(f, 70_000), "more than 1,000 entries"),
+    "300,000 entries in a zip": (lambda f: long_directory(f, 300_000, 65_535), "more than 1,000 entries"),
+    "300,000 entries in a zip that says it has three": (
+        lambda f: long_directory(f, 300_000, 3), "more than 1,000 entries",
+    ),
+    "3,000 rows of a GeoPackage that share one text of 16 MiB": (
+        lambda f: shared_overflow(f, 3000, 4100), READING,
+    ),
     "2,000 entries in a zip": (lambda f: many_entries(f, 2_000), "more than 1,000 entries"),
     "a zip in a zip": (
         lambda f: zipped(f / "outer.zip", {"inner.zip": many_entries(f, 3).read_bytes()}), "contains another zip",
