@@ -76,7 +76,7 @@ def new(reader: Reader, path: Path) -> tuple[float, float, str]:
 
 
 def large(folder: Path, count: int) -> list[Path]:
-    """The same parcels as a shapefile, a zipped one and a GeoPackage."""
+    """The same sites as a shapefile and as a GeoPackage."""
     corners = np.random.default_rng(4).uniform((582_000, 280_000), (642_000, 344_000), (count, 2))
     rows = {name: [data.attributes(k)[name] for k in range(count)] for name in data.attributes(0)}
     frame = geopandas.GeoDataFrame(rows, geometry=shapely.box(*corners.T, *(corners + 25).T), crs=27700)
