@@ -15,6 +15,7 @@ from signalbox.access.failures import FailedLogins
 from signalbox.access.jwt import Keys
 from signalbox.app import build
 from signalbox.database import Database
+from signalbox.heads import BoundedHeads
 from signalbox.live.poller import Live
 from signalbox.metrics import SignalboxMetrics
 from signalbox.site import Site
@@ -51,7 +52,7 @@ class SignalboxProgram:
             uvicorn.Config(
                 self._answer,
                 interface="asgi3",
-                http="httptools",
+                http=BoundedHeads,
                 loop="none",
                 lifespan="off",
                 log_config=None,
@@ -60,7 +61,6 @@ class SignalboxProgram:
                 proxy_headers=False,
                 timeout_keep_alive=65,
                 timeout_graceful_shutdown=round(settings.grace),
-                h11_max_incomplete_event_size=64 * 1024,
             )
         )
         if self._stopped.is_set():

@@ -21,7 +21,7 @@ NAMES = [
     # called or read by a library, by name
     *("visit_*", "model_config", "row_factory", "autocommit", "text_factory"),
     *("yaml_implicit_resolvers", "field_title_should_be_set", "intercepted_binops", "extra_groups"),
-    *("dont_write_bytecode", "capture_signals", "should_exit"),
+    *("dont_write_bytecode", "capture_signals", "should_exit", "send_400_response"),
     # imported for annotations that are text
     *("*TypeDef", "Trace", "ResponseHandler", "RawResponseMessage"),
     # values that only users write

@@ -1,8 +1,9 @@
 """Signalbox while what it depends on goes away."""
 
+import json
 import socket
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from uuid import UUID
 
@@ -84,30 +85,39 @@ def test_two_instances_answer_the_same_and_one_may_end(served: Served) -> None:
     assert get(url, f"/jobs/{jobs.pop()}", **served.headers) == 200
 
 
-RAW = [
-    b"POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /livez HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-    b"GET /livez HTTP/1.1\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(10_000)) + b"\r\n",
-    b"GET /livez HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 1_000_000 + b"\r\n\r\n",
-    b"\x16\x03\x01\x02\x00\x01",
-    b"GET / HTTP/9.9\r\n\r\n",
-]
+RAW = {
+    "smuggling": (400, b"POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /livez HTTP/1.1\r\nHost: x\r\n\r\n"),
+    "two lengths": (400, b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
+    "10,000 headers": (431, b"GET /livez HTTP/1.1\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(10_000)) + b"\r\n"),
+    "long header": (431, b"GET /livez HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 1_000_000 + b"\r\n\r\n"),
+    "endless header": (431, b"GET /livez HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 5_000_000),
+    "long address": (431, b"GET /" + b"y" * 1_000_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n"),
+    "TLS": (400, b"\x16\x03\x01\x02\x00\x01"),
+    "version": (400, b"GET / HTTP/9.9\r\n\r\n"),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "request_", RAW, ids=["smuggling", "two lengths", "10,000 headers", "long header", "TLS", "version"]
-)
-def test_requests_that_are_not_http_affect_nobody_else(served: Served, request_: bytes) -> None:
+@pytest.mark.parametrize("name", RAW)
+def test_requests_that_are_not_http_are_refused_and_affect_nobody_else(served: Served, name: str) -> None:
+    status, request = RAW[name]
     with socket.create_connection(("127.0.0.1", served.port), timeout=60) as raw:
-        try:
-            raw.sendall(request_)
-            answer = raw.recv(65536)
-        except OSError:
-            answer = b""
-    if request_ is RAW[0]:
-        assert answer.count(b"HTTP/1.1 ") <= 1
-        assert b'"live"' not in answer
+        raw.sendall(request)
+        answer = b"".join(iter(lambda: raw.recv(65536), b""))
+    head, _, content = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert json.loads(content)["status"] == status, "there is one answer, and it is a problem document"
     assert get(served.url, "/livez") == 200
+    assert get(served.url, "/jobs", **served.headers) == 200
+
+
+def test_trailers_without_end_end_the_connection(served: Served) -> None:
+    head = b"POST /processes/nutrient/execution HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"
+    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as raw:
+        raw.sendall(head + b"Authorization: Bearer %s\r\n\r\n0\r\nX: " % served.token.encode())
+        with suppress(ConnectionError):
+            raw.sendall(b"y" * 5_000_000)
+            while raw.recv(65536):
+                continue
     assert get(served.url, "/jobs", **served.headers) == 200
 
 
