@@ -4,7 +4,14 @@ import psycopg
 from starlette.exceptions import HTTPException
 
 from signalbox.problem import OGC, HttpProblem
-from switchyard.errors import BadInput, DatabaseUnavailable, StoreMissing, StoreUnavailable, SwitchyardError
+from switchyard.errors import (
+    BadInput,
+    DatabaseUnavailable,
+    NotMigrated,
+    StoreMissing,
+    StoreUnavailable,
+    SwitchyardError,
+)
 from switchyard.ledger.errors import translated
 from switchyard.process.log import get_logger
 
@@ -18,6 +25,11 @@ BY_STATE = {
     "23505": 409,  # unique_violation: an idempotency key that was used for something else
 }
 READ_ONLY = "25006"
+# Where the server refuses a setting's value, and a request sets only the role; messages may be translated.
+SETTING = "call_string_check_hook"
+NO_ROLE = (
+    "this server's database user cannot take your role: run `switchyard migrate`, and grant it the roles"
+)
 LATER = {"Retry-After": "5"}
 
 
@@ -46,6 +58,9 @@ def _of_starlette(error: HTTPException) -> HttpProblem:
 
 def _of_database(error: psycopg.Error) -> HttpProblem:
     ours = translated(error)
+    if error.diag.source_function == SETTING:
+        log.error("the role of a caller cannot be taken", error=str(ours))
+        return HttpProblem(503, NO_ROLE)
     status = BY_STATE.get(error.sqlstate or "")
     if status == 403:
         return HttpProblem(403, "the database refuses this to your role")
@@ -60,6 +75,9 @@ def _of_ours(error: SwitchyardError) -> HttpProblem:
     if isinstance(error, DatabaseUnavailable):
         log.warning("the database is not available", error=str(error))
         return HttpProblem(503, "the database is not available now", headers=LATER)
+    if isinstance(error, NotMigrated):
+        log.error("the database has another schema", error=str(error))
+        return HttpProblem(503, "the database has no ledger of this version: run `switchyard migrate`")
     if isinstance(error, StoreUnavailable):
         log.warning("the object store is not available", error=str(error))
         return HttpProblem(503, "the object store is not available now", headers=LATER)

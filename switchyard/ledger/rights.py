@@ -27,6 +27,8 @@ def rights(connection: Connection[Any]) -> Rights:
     if row["roles"]:
         missing.append(f"create the roles {', '.join(row['roles'])}")
         statements += [sql.SQL("create role {};").format(sql.Identifier(role)) for role in row["roles"]]
+        roles = sql.SQL(", ").join(map(sql.Identifier, row["roles"]))  # signalbox takes a caller's role
+        statements.append(sql.SQL("grant {} to {} with admin option;").format(roles, user))
     if not row["may_create_schema"]:
         missing.append(f"create a schema in the database {row['database']}")
         database = sql.Identifier(row["database"])

@@ -9,7 +9,7 @@ import pytest
 from switchyard.cli import main
 from switchyard.ledger import migrate
 from switchyard.ledger.doctor import examine
-from tests.integration.ledger.test_migrate_as_owner import ROLES, admin, owned
+from tests.integration.ledger.test_migrate_as_owner import ROLES, admin, owned, takes_every_role
 from tests.parts.postgres import Server
 
 pytestmark = pytest.mark.database
@@ -70,6 +70,10 @@ def test_a_plain_owner_gets_the_script_and_it_is_enough(
     assert run(url) == 0
     assert "rights" not in doctor(url)
     assert doctor(url)["lost workers"][0] == "good"
+    takes_every_role(url)
+    admin(own_postgres, "create role {} login", "program")
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("grant switchyard_worker to program")  # nobody else is needed for a program's user
 
 
 def test_a_user_who_does_not_own_the_database_gets_the_rights_for_it(

@@ -82,11 +82,11 @@ async def connect(database: Database, tmp_path: Path) -> AsyncIterator[Connect]:
     """Starts an application with these settings of `signalbox:`; its client."""
     async with AsyncExitStack() as stack:
 
-        async def connect(**settings: Any) -> httpx.AsyncClient:
+        async def connect(url: str = database.url, **settings: Any) -> httpx.AsyncClient:
             content = {"database": {"url": "env:DATABASE_URL"}, "store": (tmp_path / "store").as_uri()}
             settings = {"access": {"anonymous": "admin"}, **settings}
             config = Config.model_validate({**content, "signalbox": settings})
-            site = make_site(config, database.url)
+            site = make_site(config, url)
             await site.database.open()
             stack.push_async_callback(site.database.close)
             transport = httpx.ASGITransport(build(site), raise_app_exceptions=False)
