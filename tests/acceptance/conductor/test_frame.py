@@ -56,7 +56,7 @@ def test_where_no_name_can_be_served_it_exits_78(deployment: Deployment, tmp_pat
     assert deployment.add_conductor({"actions": {"hook": _hook(tmp_path / "nothing")}}).wait(60) == 78
 
 
-def test_workflows_are_announced_and_withdrawn(deployment: Deployment) -> None:
+def test_mission_b1_workflows_are_announced_and_withdrawn(deployment: Deployment) -> None:
     flows = {"sums": {"action": "drill"}, "other": {"action": "drill"}}
     routes = "select workflow, action_name from switchyard.route order by 1"
     deployment.add_conductor({**NOOP, "workflows": flows})

@@ -9,7 +9,7 @@ ENDED = "select count(*) from switchyard.thread where status = 'SUCCESSFUL'"
 SESSIONS = "select count(*) from pg_stat_activity where application_name like 'conductor %%' and datname = current_database()"
 
 
-def test_300_action_names_work_with_less_than_100_connections(deployment: Deployment) -> None:
+def test_newuser_9_300_action_names_work_with_less_than_100_connections(deployment: Deployment) -> None:
     deployment.add_conductor({"actions": {name: {"type": "noop"} for name in NAMES}})
     deployment.database.execute(SUBMIT, NAMES)
     most = 0

@@ -45,7 +45,7 @@ def refused(*command: str | Path) -> str:
     return done.stderr
 
 
-def test_it_is_small(light: Path) -> None:
+def test_newuser_18_it_is_small(light: Path) -> None:
     site = next(light.parent.glob("lib/python3*/site-packages"))
     packages = sorted(path.name for path in site.glob("*.dist-info"))
     size = sum(
@@ -59,7 +59,7 @@ def test_import_brings_nothing_heavy(light: Path) -> None:
     assert run(light / "python", "-c", SEPARATE, *HEAVY, "psycopg", "pydantic") == "[]\n"
 
 
-def test_the_python_api_works(light: Path, database: Database) -> None:
+def test_newuser_19_the_python_api_works(light: Path, database: Database) -> None:
     assert run(light / "python", "-c", USE, database.url) == "PENDING\n"
 
 

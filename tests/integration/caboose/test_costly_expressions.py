@@ -30,7 +30,7 @@ async def test_hole_2_a_path_without_end_fails_its_own_callback_and_no_other(
     assert await lag < 1.0, "the event loop was never blocked"
 
 
-async def test_h3_a_configured_filter_finds_the_same_as_in_place(worlds: Worlds) -> None:
+async def test_security_h3_a_configured_filter_finds_the_same_as_in_place(worlds: Worlds) -> None:
     each = {
         "name": "each",
         "action": "hook",
@@ -51,7 +51,7 @@ async def test_h3_a_configured_filter_finds_the_same_as_in_place(worlds: Worlds)
     ]
 
 
-async def test_h4_a_schema_that_takes_for_ever_fails_its_own_workflow_only(worlds: Worlds) -> None:
+async def test_security_h4_a_schema_that_takes_for_ever_fails_its_own_workflow_only(worlds: Worlds) -> None:
     pattern = r"^([a-zA-Z0-9]+[._-]?)+@example\.org$"
     world = await worlds({**FLOWS, "slow": {"action": "run", "output_schema": {"pattern": pattern}}})
     hostile, other = world.queued(world.submit("slow")), world.queued(world.submit())

@@ -42,7 +42,7 @@ async def test_hole_9_a_run_never_gets_the_output_of_another(world: World) -> No
     assert [child[3] for child in world.children(uuid)] == [{"n": 2}, {"n": None}], "of run 2, of the cancel"
 
 
-async def test_m1_a_workflows_callbacks_need_the_workflow(world: World) -> None:
+async def test_security_m1_a_workflows_callbacks_need_the_workflow(world: World) -> None:
     (row,) = world.database.execute("select switchyard.submit('hook', '{}', workflow => 'flow')")
     uuid = UUID(str(row[0]))
     world.database.execute(
@@ -56,7 +56,7 @@ async def test_m1_a_workflows_callbacks_need_the_workflow(world: World) -> None:
     assert "it runs as run" in error
 
 
-async def test_m2_a_report_about_another_backends_action_counts_for_nothing(world: World) -> None:
+async def test_security_m2_a_report_about_another_backends_action_counts_for_nothing(world: World) -> None:
     (row,) = world.database.execute(
         "select switchyard.submit('hook', '{}', start_after => now() + interval '1 hour')"
     )
@@ -69,7 +69,7 @@ async def test_m2_a_report_about_another_backends_action_counts_for_nothing(worl
     assert "was not handed over to it" in error
 
 
-async def test_l2_a_worker_report_touches_no_row_of_another_program(world: World) -> None:
+async def test_security_l2_a_worker_report_touches_no_row_of_another_program(world: World) -> None:
     worker = uuid4()
     world.database.execute(
         "insert into switchyard.worker (worker_id, kind, host) values (%s, 'conductor', 'h')", worker
@@ -79,7 +79,7 @@ async def test_l2_a_worker_report_touches_no_row_of_another_program(world: World
     assert len(world.inbox("message")) == 1
 
 
-async def test_b4_the_row_of_a_worker_has_its_action_name(world: World) -> None:
+async def test_mission_b4_the_row_of_a_worker_has_its_action_name(world: World) -> None:
     await world.tell(Beat("w-1", "assessment", "started", 0, 0, 0.0, nothing))
     assert world.database.execute("select kind, action_name from switchyard.worker") == [
         ("assessment", "run")

@@ -46,7 +46,9 @@ async def test_hole_3_one_end_that_cannot_be_decoded_stops_no_other(world: World
 
 @pytest.mark.parametrize("callbacks", ["[1e5000]", "[" * 3000 + "]" * 3000])
 @pytest.mark.usefixtures("unchecked")
-async def test_h2_own_callbacks_that_cannot_be_decoded_stop_no_other(world: World, callbacks: str) -> None:
+async def test_security_h2_own_callbacks_that_cannot_be_decoded_stop_no_other(
+    world: World, callbacks: str
+) -> None:
     poison = world.queued(world.submit())
     world.database.execute(
         "update switchyard.action set callbacks = %s where action_uuid = %s", callbacks, poison
@@ -119,7 +121,7 @@ async def test_hole_28_items_that_are_too_large_end_invalid_without_being_sent(
     assert rows == [("INVALID", 500, 2)]
 
 
-async def test_m7_one_submit_makes_no_thousand_times_its_size(world: World) -> None:
+async def test_security_m7_one_submit_makes_no_thousand_times_its_size(world: World) -> None:
     own = [
         {
             "name": "own",

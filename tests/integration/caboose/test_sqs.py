@@ -316,7 +316,7 @@ async def test_a_deleted_queue_is_looked_up_again_and_its_receipts_are_reported(
     assert (source.present(uuid4(), 1), await source.look(uuid4(), 1)) == (None, None)
 
 
-async def test_mission_losses_of_sqs_workers_count_for_their_action_name(
+async def test_mission_b4_losses_of_sqs_workers_count_for_their_action_name(
     workers: Workers, database: Database
 ) -> None:
     """Three of four fall silent while a caboose could have reported them: conductor pauses what they work for."""

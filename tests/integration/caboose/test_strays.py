@@ -110,7 +110,9 @@ async def test_one_that_cannot_be_stopped_holds_up_no_end_and_writes_no_note_twi
     assert [event[0] for event in world.events(other)] == ["QUEUED", "INFO", "SUCCESSFUL"]
 
 
-async def test_m2_an_end_without_an_action_is_forgotten_and_leaves_nothing_in_the_store(world: World) -> None:
+async def test_security_m2_an_end_without_an_action_is_forgotten_and_leaves_nothing_in_the_store(
+    world: World,
+) -> None:
     uuid = UUID("01890163-8694-739b-aea5-966c26f8ad91")
     path = world.exited(uuid, output={"n": 1})
     await world.tell()

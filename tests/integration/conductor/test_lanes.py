@@ -174,7 +174,9 @@ async def test_a_refusal_for_lack_of_room_spends_no_attempt(yard: Yard) -> None:
     assert [work.last_attempt for work in handler.works] == [False] * 7 + [True]
 
 
-async def test_one_action_behind_thousands_of_another_lane_is_dispatched_within_a_second(yard: Yard) -> None:
+async def test_newuser_9_one_action_behind_thousands_of_another_lane_is_dispatched_within_a_second(
+    yard: Yard,
+) -> None:
     """The best of three: this machine may be busy with other things for a second."""
     arrived: dict[UUID, float] = {}
     lanes = dict.fromkeys(submit(yard, "A", 3000), "A")

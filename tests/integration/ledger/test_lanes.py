@@ -22,7 +22,9 @@ def workers(ledger: Ledger) -> Iterator[list[Worker]]:
         yield [Worker(stack.enter_context(ledger.database.connect())) for _ in range(3)]
 
 
-def test_no_lane_and_no_name_exceeds_what_may_be_in_flight(ledger: Ledger, workers: list[Worker]) -> None:
+def test_newuser_12_no_lane_and_no_name_exceeds_what_may_be_in_flight(
+    ledger: Ledger, workers: list[Worker]
+) -> None:
     announce(ledger.connection, in_flight=7, lane_in_flight=3)
     for lane in "ABC":
         fill(ledger.connection, 10, lane)

@@ -52,7 +52,7 @@ def test_each_numbered_step_can_be_taken_back_by_itself(template: Template) -> N
             assert database.execute(CATALOGUE) == before, f"above {revision} something is left behind"
 
 
-def test_a_migration_that_fails_leaves_nothing(
+def test_newuser_13_a_migration_that_fails_leaves_nothing(
     own_postgres: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """newuser 13: 0001 to 0011 stayed although the page said "in one transaction"."""

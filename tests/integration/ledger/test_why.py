@@ -34,7 +34,7 @@ def serve(connection: Connection, name: str = "noop", **state: float) -> None:
     )
 
 
-def test_each_reason_has_its_sentence(ledger: Ledger) -> None:
+def test_newuser_8_each_reason_has_its_sentence(ledger: Ledger) -> None:
     connection = ledger.connection
     first, second = ledger.submit(), ledger.submit()
     assert why(connection, first)["sentence"] == "No conductor serves the action name noop."

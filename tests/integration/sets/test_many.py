@@ -21,7 +21,7 @@ def _ends(database: Database, uuids: list[UUID]) -> None:
             end(connection, *uuids[first : first + 500])
 
 
-def test_twenty_thousand_members_have_one_end(database: Database) -> None:
+def test_newuser_3_twenty_thousand_members_have_one_end(database: Database) -> None:
     with database.connect() as connection:
         campaign = start(connection, in_flight=MANY)
         for page in range(MANY // 5000):

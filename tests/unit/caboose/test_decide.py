@@ -39,7 +39,7 @@ def test_the_end_of_an_open_run_completes_it_once_it_was_handed_over(end: Status
 
 
 @pytest.mark.parametrize("observed", [*Status])
-def test_m2_an_observation_of_another_sources_action_counts_for_nothing(observed: Status) -> None:
+def test_security_m2_an_observation_of_another_sources_action_counts_for_nothing(observed: Status) -> None:
     assert decide(seen(observed), thread(Status.RUNNING), ["another"]) is NextStep.REPORT
 
 

@@ -159,7 +159,7 @@ def test_what_is_not_a_status(codes: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(("rate", "burst"), [("100/s", 100), ("10/min", 1), ("1.5/s", 2)])
-def test_a_burst_is_one_second_of_the_limit_unless_given(rate: str, burst: int) -> None:
+def test_newuser_14_a_burst_is_one_second_of_the_limit_unless_given(rate: str, burst: int) -> None:
     action = read(f"actions: {{n: {{type: noop, rate: {{limit: {rate}}}}}}}").actions["n"]
     assert action.rate is not None
     assert action.rate.burst == burst

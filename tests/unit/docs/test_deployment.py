@@ -73,7 +73,7 @@ def sample() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("file", ["scaling.yaml", "keda.yaml"])
-def test_autoscalers_watch_action_names_that_exist(file: str) -> None:
+def test_mission_b8_autoscalers_watch_action_names_that_exist(file: str) -> None:
     watched = set(re.findall(r"""action_name ?= ?["'](\w+)["']""", (FOLDER / file).read_text()))
     assert watched
     assert watched <= sample()["actions"].keys()
@@ -96,6 +96,42 @@ def test_every_action_of_the_cluster_sample_is_served() -> None:
     assert len(queues) == 1
     assert {"queue", "status_queue", "region"} <= queues[0].keys()
     assert {each["action"] for each in sample()["workflows"].values()} == {"argo", "assessment"}
+
+
+def referenced(value: object) -> set[tuple[str, str | None]]:
+    """The Secrets and claims that manifests name, with the key where one is named."""
+    if isinstance(value, list):
+        return {found for each in value for found in referenced(each)}
+    if not isinstance(value, dict):
+        return set()
+    found = {name for each in value.values() for name in referenced(each)}
+    if "secretKeyRef" in value:
+        found.add((value["secretKeyRef"]["name"], value["secretKeyRef"]["key"]))
+    if "secretRef" in value:
+        found.add((value["secretRef"]["name"], None))
+    if "claimName" in value:
+        found.add((value["claimName"], None))
+    return found
+
+
+def test_newuser_11_the_page_names_every_secret_and_claim_that_pods_wait_for() -> None:
+    names = referenced(documents(*yaml.safe_load((FOLDER / "kustomization.yaml").read_text())["resources"]))
+    page = (FOLDER / "README.md").read_text()
+    assert ("assessment-reference", None) in names
+    rows = [line for line in page.splitlines() if line.lstrip().startswith(("|", "3."))]
+    missing = [
+        (name, key)
+        for name, key in names
+        if not any(f"`{name}`" in row and (key is None or f"`{key}`" in row) for row in rows)
+    ]
+    assert missing == []
+
+
+def test_newuser_11_the_migration_runs_as_the_owner() -> None:
+    """As switchyard_admin, which the page named, nobody can migrate; the role is made by the first migration."""
+    (row,) = (line for line in (FOLDER / "README.md").read_text().splitlines() if "`admin-url`" in line)
+    assert "`admin-url` (the owner of the database, with CREATEROLE" in row
+    assert "switchyard_admin" not in row
 
 
 def test_the_rules_of_the_operator_are_the_alerts() -> None:

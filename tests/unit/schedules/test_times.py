@@ -47,7 +47,9 @@ def first(times: Times, start: str, count: int) -> list[str]:
         ("0 0 29 2 *", "UTC", "2026-01-01", ["02-29 00:00"]),
     ],
 )
-def test_days_on_which_a_schedule_can_go_wrong(cron: str, zone: str, start: str, expected: list[str]) -> None:
+def test_newuser_20_days_on_which_a_schedule_can_go_wrong(
+    cron: str, zone: str, start: str, expected: list[str]
+) -> None:
     assert first(Times(cron, timezone=zone), start, len(expected)) == expected
 
 

@@ -280,7 +280,7 @@ def test_an_output_cannot_leave_the_store(store: Store) -> None:
     assert jobs.parse(message({"output": f"{store.url}/a/b/"}), store).output == "a/b"
 
 
-def test_b3_the_rate_of_a_worker_is_per_second() -> None:
+def test_mission_b3_the_rate_of_a_worker_is_per_second() -> None:
     heard = Heard()
     reporter = Reporter(heard, "w-1", "assessment")  # type: ignore[arg-type]  # it only sends
     reporter._started -= 20
