@@ -35,7 +35,7 @@ class Statement:
 class Refused(Exception):  # noqa: N818 - what the database did
     """The database refused a message as a whole: nothing of it was stored."""
 
-    def __init__(self, error: psycopg.Error) -> None:
+    def __init__(self, error: psycopg.Error | UnicodeEncodeError) -> None:
         super().__init__(str(error))
         self.error = error
 
@@ -90,7 +90,7 @@ class Database:
         async with self._connection() as connection:
             try:
                 return await _rows(connection, statements, patient=False)
-            except psycopg.Error as error:
+            except (psycopg.Error, UnicodeEncodeError) as error:  # the latter before anything was sent
                 if connection.closed:
                     raise
                 raise Refused(error) from error

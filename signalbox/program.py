@@ -125,7 +125,7 @@ def make_site(config: Config, url: str | None = None, registry: CollectorRegistr
         None if access.jwt is None else Keys(access.jwt),
         FailedLogins(),
         registry or CollectorRegistry(),
-        Live(config.signalbox.poll),
+        Live(config.signalbox.poll, config.signalbox.connections),
     )
 
 

@@ -10,6 +10,7 @@ import jwt
 from signalbox.access.roles import Caller, Role
 from switchyard.config.signalbox import Jwt
 from switchyard.errors import Transient
+from switchyard.ledger.jsonb import repaired_text
 from switchyard.process.log import get_logger
 
 FRESH = 600.0
@@ -47,7 +48,7 @@ class Keys:
         except (jwt.PyJWTError, ValueError) as error:
             raise Unacceptable(type(error).__name__) from error
         name = claims[self._settings.name_claim]
-        if not isinstance(name, str) or not 0 < len(name) <= 200:
+        if not isinstance(name, str) or not 0 < len(name) <= 200 or repaired_text(name) != name:
             raise Unacceptable("the name claim is not a short text")
         return Caller(f"jwt:{name}", self._role(claims))
 

@@ -1,12 +1,15 @@
-"""One poller per process: reads each watched page again and again, while somebody watches it.
+"""Reads each watched page again and again, while somebody watches it.
 
 A page that several callers with the same rights watch is one topic: it is read once per round, its changed
 regions are encoded once, and all watchers are sent the same bytes. A watcher that reads slowly skips rounds
 and is then sent all regions as they are. With no watcher there is no task and no query.
+
+A few topics are read at once, in turns. One that takes long to read pauses as long, and delays no other.
 """
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 
@@ -15,6 +18,7 @@ from switchyard.errors import SwitchyardError
 from switchyard.process.log import get_logger
 
 MOST = 5000
+AT_ONCE = 3
 BEAT = 15.0
 LIFETIME = 600.0  # then the browser connects again, and its credentials are checked again
 
@@ -51,6 +55,7 @@ class Topic:
     newest: bytes = b""
     whole: bytes | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+    reading: asyncio.Task[None] | None = None
 
     def publish(self, regions: Regions) -> None:
         """Wake the watchers where something changed."""
@@ -78,10 +83,10 @@ class Topic:
 class Live:
     """All watched pages of a process."""
 
-    def __init__(self, every: float) -> None:
+    def __init__(self, every: float, connections: int = 10) -> None:
         self._every = every
         self._topics: dict[tuple[str, str, Role, str], Topic] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._turns = asyncio.Semaphore(max(1, min(AT_ONCE, connections // 2)))
         self._closed = False
         self.read: Read | None = None
         self.watchers = 0
@@ -101,8 +106,8 @@ class Live:
         topic = self._topics.setdefault(page.key, Topic(page))
         topic.watchers += 1
         self.watchers += 1
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._poll())
+        if topic.reading is None:
+            topic.reading = asyncio.create_task(self._poll(topic))
         try:
             async for each in self._frames(topic):
                 yield each
@@ -128,11 +133,13 @@ class Live:
             except TimeoutError:
                 yield b": \n\n"
 
-    async def _poll(self) -> None:
-        while self._topics and not self._closed:
-            for topic in list(self._topics.values()):
+    async def _poll(self, topic: Topic) -> None:
+        while topic.watchers and not self._closed:
+            async with self._turns:
+                began = time.monotonic()
                 await self._refresh(topic)
-            await asyncio.sleep(self._every)
+                took = time.monotonic() - began
+            await asyncio.sleep(max(self._every, took))
 
     async def _refresh(self, topic: Topic) -> None:
         assert self.read is not None

@@ -1,4 +1,7 @@
-"""The handler's connection to the database: opened when it is needed, and again after it was lost."""
+"""The handler's connection to the database: opened when it is needed, and again after it was lost.
+
+All graphs of a conductor share it, so a statement that somebody's lock or trigger holds up ends soon.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,6 +12,8 @@ from psycopg import AsyncConnection
 
 from switchyard.ledger.connect import connect
 from switchyard.ledger.errors import translated
+
+LIMITS = {"lock_timeout": "250ms", "statement_timeout": "10s"}
 
 
 class LedgerConnection:
@@ -23,7 +28,9 @@ class LedgerConnection:
         """The first row of the result; errors are translated to ours."""
         async with self._turn:
             if self._open is None or self._open.closed:
-                self._open = await connect(self._url, application_name="switchyard conductor graphs")
+                self._open = await connect(
+                    self._url, application_name="switchyard conductor graphs", **LIMITS
+                )
             try:
                 cursor = await self._open.execute(statement, values)
                 return await cursor.fetchone()

@@ -1,5 +1,6 @@
 """Workflows with steps: claimed like any action, then a graph with an output and callbacks of its own."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from switchyard.backends.graph.handler import GraphHandler
 from switchyard.backends.graph.model import GraphAction
-from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Success, Work
+from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Retry, Success, Work
 from switchyard.places import Places
 from tests.integration.conductor.workflows import context, work
 from tests.integration.sets.graphs import ends, settle, verified
@@ -165,6 +166,20 @@ async def test_the_output_is_put_together_again_in_a_retriggered_run(graphs: Gra
     graphs.end(nodes["output"])
     assert [each[:2] for each in ends(graphs.database, scene)] == [(1, "FAILED"), (2, "SUCCESSFUL")]
     assert graphs.output(scene, run=2)["total"] == 12
+
+
+async def test_an_action_whose_row_is_held_delays_no_other_graph(graphs: Graphs) -> None:
+    """All graphs of a conductor share a connection: a statement that waited for a lock would stop them all."""
+    held, free = graphs.work(graphs.submit(scene="S2A")), graphs.work(graphs.submit(scene="S2B"))
+    with graphs.database.connect(autocommit=False) as holder:
+        holder.execute("select from switchyard.thread where action_uuid = %s for update", [held.uuid])
+        async with asyncio.timeout(10):
+            outcomes = await asyncio.gather(graphs.handler.dispatch(held), graphs.handler.dispatch(free))
+        assert isinstance(outcomes[0], Retry)
+        assert not outcomes[0].sent
+        assert outcomes[1] == HandedOver()
+        holder.rollback()
+    assert await graphs.handler.dispatch(held) == HandedOver()
 
 
 async def test_steps_may_have_steps(graphs: Graphs) -> None:

@@ -315,7 +315,7 @@ async def test_jwts_of_the_issuer_are_accepted_also_after_a_rotation(
     unsigned = jwt.encode({"sub": "ann", "roles": ["ops"]}, "", "none", headers={"kid": "one"})
     for headers in (
         issuer.token("unknown"), issuer.token(iss="https://evil.example"), issuer.token(aud="other"), issuer.token(exp=past),
-        issuer.token(roles=["guests"]), issuer.token(sub=7), {"Authorization": f"Bearer {unsigned}"}, {"Authorization": "Bearer x.y.z"},
+        issuer.token(roles=["guests"]), issuer.token(sub=7), issuer.token(sub="\ud800"), issuer.token(sub="a\0b"), {"Authorization": f"Bearer {unsigned}"}, {"Authorization": "Bearer x.y.z"},
     ):  # fmt: skip
         assert (await client.get("/queues", headers=headers)).status_code == 401
 

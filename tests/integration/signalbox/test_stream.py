@@ -122,6 +122,28 @@ async def test_a_page_that_cannot_be_read_now_is_read_again(pages: Pages) -> Non
     await stream.aclose()
 
 
+async def test_a_page_that_takes_long_to_read_delays_no_other(pages: Pages) -> None:
+    live, read = Live(0.01), pages.read
+    answers = asyncio.Event()
+
+    async def hangs(page: Page) -> dict[str, str]:
+        if page is not READER:
+            await answers.wait()
+        return await read(page)
+
+    live.read = hangs
+    slow, quick = live.watch(Page("/jobs", "", READER.caller)), live.watch(READER)
+    assert (await next_of(slow)).startswith(b"retry: ")
+    assert (await next_of(quick)).startswith(b"retry: ")
+    assert regions(await next_of(quick)) == {"a": "1", "b": "1"}
+    pages.content["b"] = "2"
+    assert regions(await next_of(quick)) == {"b": "2"}
+    answers.set()
+    assert regions(await next_of(slow)) == {"a": "1", "b": "2"}
+    await slow.aclose()
+    await quick.aclose()
+
+
 async def test_a_page_that_the_role_may_not_read_cannot_be_watched(connect: Connect, token: Token) -> None:
     client = await connect(access={})
     submitter = token("submitter")

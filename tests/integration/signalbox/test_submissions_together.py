@@ -76,6 +76,22 @@ async def test_one_that_is_refused_fails_alone(client: httpx.AsyncClient, jobs: 
     assert scenes(jobs) == Counter(["first", "taken", *(f"s{n}" for n in range(20) if n != 7)])
 
 
+async def test_one_that_cannot_be_sent_fails_alone(client: httpx.AsyncClient, jobs: Jobs) -> None:
+    """Nothing encodes half of a surrogate pair: the message that it would be part of cannot even be written."""
+    site = client.site  # type: ignore[attr-defined]
+    values = {
+        "process": "nutrient", "inputs": '{"scene": "x"}', "priority": 100, "no_cache": False, "version": site.announced["nutrient"]["version"],
+        **dict.fromkeys(ABSENT),
+    }  # fmt: skip
+    callers = [Caller("jwt:\ud800" if n == 7 else f"jwt:{n}", Role.SUBMITTER) for n in range(20)]
+    answers = await asyncio.gather(
+        *(site.submissions.submit(each, values) for each in callers), return_exceptions=True
+    )
+    failed = [(n, type(each)) for n, each in enumerate(answers) if isinstance(each, BaseException)]
+    assert failed == [(7, UnicodeEncodeError)]
+    assert scenes(jobs)["x"] == 19
+
+
 async def test_a_role_is_never_that_of_the_submission_before(client: httpx.AsyncClient, jobs: Jobs) -> None:
     """The routes ask for the role too; this is what the database does without them."""
     site = client.site  # type: ignore[attr-defined]
