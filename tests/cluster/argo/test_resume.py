@@ -159,7 +159,7 @@ async def test_one_that_was_woken_ended_and_was_deleted_is_found_in_its_archive(
 
 
 @pytest.mark.parametrize("content", [b"no JSON", b"[]", b'{"status": {"nodes": 1}}', b"[" * 100_000])
-async def test_an_archive_that_cannot_be_read_is_no_evidence_of_a_delivery(
+async def test_an_archive_that_cannot_be_read_proves_no_delivery(
     resume: ArgoResumeHandler, store: Store, content: bytes
 ) -> None:
     uuid = uuid7()
