@@ -33,7 +33,7 @@ def pause(
 def resume(
     name: Name, *, reason: Reason, config: ConfigFile = None, who: Actor = None, as_json: AsJson = False
 ) -> None:
-    """Submit items again.
+    """Resume submitting items of a campaign.
 
     Example: switchyard campaign resume spring --reason "the cluster is free"
     """
@@ -79,7 +79,7 @@ def retrigger(
 
 
 def refuse_all(failed: bool) -> None:
-    """BadInput where `--failed` is missing."""
+    """Raise BadInput if `--failed` is missing."""
     if not failed:
         raise BadInput("--failed: say so, for only items that ended without success can be retriggered")
 
@@ -99,7 +99,7 @@ def _decided(config: ConfigFile, decision: str, name: str, who: str | None, reas
 
 
 def print_decided(decision: str, name: str, changed: bool, as_json: bool) -> None:
-    """Print what became of a decision."""
+    """Print the result of a decision."""
     if as_json:
         print_json({"name": name, "changed": changed})
     else:

@@ -1,4 +1,4 @@
-"""`switchyard campaign gaps`: what the source has and the campaign has not done."""
+"""`switchyard campaign gaps`: items of the source that the campaign has not completed."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any

@@ -71,7 +71,7 @@ def pace(row: dict[str, Any]) -> str:
 
 
 def live(read: Callable[[], dict[str, Any]]) -> None:
-    """The screen, until the campaign has ended or somebody presses Ctrl-C; it is cleared then."""
+    """Show the screen until the campaign has ended or Ctrl-C is pressed; then clear it."""
     with (
         suppress(KeyboardInterrupt),
         Live(console=console(), refresh_per_second=4, transient=True) as screen,

@@ -45,7 +45,7 @@ Headers = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What the options name."""
+    """The source that the options name."""
 
     file: Path | None
     query: str | None
@@ -83,7 +83,7 @@ def _catalogue(url: str, search: str | None, headers: list[str]) -> Source:
 
 
 def _header(text: str) -> tuple[str, str]:
-    """A name with its secret; what is not a reference is not repeated."""
+    """A header's name and its secret; a value that is not a reference is not shown."""
     name, separator, reference = text.partition("=")
     if not separator or re.fullmatch(r"[A-Za-z0-9-]{1,100}", name) is None:
         raise BadInput("--header: write NAME=REF, as in Authorization=env:CATALOGUE_TOKEN")

@@ -1,6 +1,6 @@
 """Causes as people type them, and a pace at which their actions are retriggered.
 
-A cause is too long to type, so the beginning of one is enough where only one in the inbox begins so.
+A cause is too long to type, so a unique beginning of one in the inbox is enough.
 """
 
 import time
@@ -20,7 +20,7 @@ _STEP = 1.0  # seconds: as many as the rate allows in this time are one group
 
 
 def with_whole_cause(connection: Rows, chosen: Filter) -> Filter:
-    """The filter with the cause that begins so; as it is where there is none."""
+    """The filter with the whole cause; unchanged without one."""
     if chosen.cause is None:
         return chosen
     rows = connection.execute(query("look", "causes_like"), {"given": chosen.cause}).fetchall()
@@ -48,9 +48,9 @@ def rate_of(given: str | None) -> float | None:
 
 @dataclass
 class Pace:
-    """Gives out actions at a rate, until the cause that they had failed with returns.
+    """Yields actions at a rate, until the cause of their failure returns.
 
-    It has returned when any action ends with it, or when one that was just retriggered waits for a retry
+    It has returned if any action ends with it, or if one that was just retriggered waits for a retry
     with it: the end of that one may be hours away.
     """
 
@@ -63,7 +63,7 @@ class Pace:
     _next_look: float = 0.0
 
     def groups(self, uuids: Sequence[UUID]) -> Iterator[list[UUID]]:
-        """One group after the other, each not before the rate allows it."""
+        """Yield one group after the other, as fast as the rate allows."""
         [row] = self.connection.execute(query("look", "causes_of"), {"uuids": list(uuids)}).fetchall()
         self._causes, self._began = row["causes"], row["began"]
         size = max(1, min(self.most, int(self.rate * _STEP)))

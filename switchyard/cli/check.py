@@ -1,4 +1,4 @@
-"""`switchyard check`: what is wrong with a configuration, or what it serves."""
+"""`switchyard check`: the problems of a configuration, or a summary of what it serves."""
 
 import json
 import os

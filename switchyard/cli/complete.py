@@ -1,4 +1,4 @@
-"""What the shell offers for names and statuses. Without a configuration there are no names."""
+"""Shell completion of names and statuses. Without a configuration there are no names."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING

@@ -31,7 +31,7 @@ _NO_FILE = Settings()
 
 
 def configured(path: Path | None) -> Settings:
-    """The database and the store; without a file what the environment says, PG* variables in the end."""
+    """The database and the store: from the file, else from the environment, else from PG* variables."""
     if _is_there(path):
         return read_connection(path)
     found = connection_of_environment()
@@ -48,7 +48,7 @@ def whole_config(path: Path | None) -> "Config":
 
 
 def rules(path: Path | None) -> "Config | None":
-    """What to check submissions against: the whole configuration, if there is one that can be read here."""
+    """The configuration to check submissions against, if there is one that can be read here."""
     if not _is_there(path):
         return None
     try:

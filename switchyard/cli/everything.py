@@ -64,7 +64,7 @@ def run_everything(folder: Path, port: int | None, *, sample: bool, once: bool, 
 
 
 def _ready(place: Folder) -> None:
-    """What to do where there is no sample to look at."""
+    """Say what to do, when no sample runs."""
     say(f"Ready. Edit {place.config}: conductor and caboose read it again when it changes.")
     say(f"Submit with: switchyard submit -c {place.config} ACTION")
     say("Ctrl-C stops everything.")
@@ -122,7 +122,7 @@ def _explained(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _with_its_error(postgres: EmbeddedPostgres) -> Iterator[None]:
-    """When the database has ended, its own last message explains more than the broken connection."""
+    """Report the database's last message if it has ended: it explains more than the broken connection."""
     try:
         yield
     except (DatabaseUnavailable, psycopg.OperationalError) as error:

@@ -96,7 +96,7 @@ def _options(
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What to choose; an empty filter chooses everything."""
+    """A filter of actions; an empty one matches all."""
 
     name: str | None = None
     workflow: str | None = None
@@ -114,7 +114,7 @@ class Filter:
 
     @property
     def empty(self) -> bool:
-        """Whether it chooses everything."""
+        """Whether it matches all actions."""
         return self == Filter()
 
     def values(self, limit: int, statuses: tuple[str, ...] | None = None) -> dict[str, object]:
@@ -127,7 +127,7 @@ class Filter:
 
 
 def filtered(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command the options of the filters; it is called with one `chosen` in their place."""
+    """Add the options of the filters to a command, which gets one argument `chosen` instead."""
     given = inspect.signature(command).parameters
     options = inspect.signature(_options).parameters
     own = [parameter for name, parameter in given.items() if name != "chosen"]

@@ -1,4 +1,4 @@
-"""Ids of actions as people type them: whole, or a beginning or end that only one action has.
+"""Ids of actions as users type them: whole, or a unique beginning or end.
 
 The ids of one bulk submission begin alike, so tables show the end of an id (`…3c5b8329`).
 """
@@ -21,7 +21,7 @@ def short(uuid: UUID) -> str:
 
 
 def whole(given: str, what: str = "an action id") -> UUID:
-    """An id that must be complete, because no ledger is at hand to look it up."""
+    """Parse a complete id, without looking it up in the ledger."""
     try:
         return UUID(given)
     except ValueError as error:
@@ -29,7 +29,7 @@ def whole(given: str, what: str = "an action id") -> UUID:
 
 
 def identified(connection: Rows, given: str) -> UUID:
-    """The action's id; where only a part was given, the one action in the ledger that has it."""
+    """The action's id; a part of an id is looked up in the ledger."""
     digits = given.removeprefix("…").replace("-", "").lower()
     if re.fullmatch(r"[0-9a-f]{32}", digits):
         return UUID(digits)

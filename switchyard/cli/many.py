@@ -35,7 +35,7 @@ FIELDS = "action_uuid=action action_name=name workflow status run idempotency_ke
 
 
 class Decision(NamedTuple):
-    """What is decided, by its query; the statuses it applies to; the words for what became of an action."""
+    """A decision: its query, the statuses that it applies to, and the words for its results."""
 
     verb: str
     statuses: tuple[str, ...]
@@ -46,7 +46,7 @@ class Decision(NamedTuple):
 
 @dataclass
 class Tally:
-    """What became of the actions so far."""
+    """The results so far."""
 
     results: list[dict[str, Any]] = field(default_factory=list)
     interrupted: bool = False
@@ -66,7 +66,7 @@ def decide(
     as_json: bool,
     rate: float | None = None,
 ) -> None:
-    """Apply the decision to the actions that were named or that the filter chooses."""
+    """Apply the decision to the given actions or to those that the filter matches."""
     found = _chosen(connection, decision, uuids, with_whole_cause(connection, chosen))
     if not _agreed(connection, decision, found, dry_run, yes or bool(uuids), as_json):
         return
@@ -99,7 +99,7 @@ def _known(connection: Rows, uuid: UUID) -> UUID:
 def _agreed(
     connection: Rows, decision: Decision, uuids: list[UUID], dry_run: bool, sure: bool, as_json: bool
 ) -> bool:
-    """Show what was chosen, and ask where it was chosen by a filter."""
+    """Show the chosen actions, and ask for confirmation if a filter chose them."""
     if not as_json and (dry_run or not sure):
         sample = connection.execute(query("look", "sample"), {"uuids": uuids[:SAMPLE]}).fetchall()
         print_table(sample, FIELDS, f"Nothing to {decision.verb}.")

@@ -30,7 +30,7 @@ STYLES = {
 
 
 def console() -> "Console":
-    """As wide as the terminal; wide enough for any line where there is none."""
+    """The console: as wide as the terminal; without one, wide enough for any line."""
     from rich.console import Console  # noqa: PLC0415 - a fifth of a help text's time
 
     return Console(width=terminal_width() or 200, highlight=False)
@@ -59,7 +59,7 @@ def print_json_list(rows: Iterable[object]) -> None:
 
 
 def json_line(value: object) -> str:
-    """One line of JSON in ASCII: text from strangers cannot control a terminal with it."""
+    """One line of JSON in ASCII, so that untrusted text cannot control a terminal."""
     return json.dumps(value, default=_plain)
 
 
@@ -105,7 +105,7 @@ def _zoned(time: datetime) -> datetime:
 
 
 def printable(text: str) -> str:
-    """Without characters that control a terminal: names and error texts come from strangers."""
+    """The text without terminal control characters: names and error texts are untrusted."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -1,7 +1,7 @@
-"""What the commands of all our programs share: errors as a message and an exit code, and a quick start.
+"""What the commands of all programs share: error messages, exit codes, and a quick start.
 
 A command's module is imported when the command is called, not to list it: the configuration's models and the
-database driver take half a second of processor, which --help should not cost. So the line
+database driver take half a second of CPU time, which --help should not cost. So the line
 that lists a command is read from its source file: the first line of its function's docstring.
 """
 
@@ -92,7 +92,7 @@ def run(app: typer.Typer) -> None:
 
 @contextmanager
 def _extras_named() -> Iterator[None]:
-    """A library that is not installed becomes an error that names the extra which brings it."""
+    """Turn a missing library into an error that names its extra."""
     try:
         yield
     except ModuleNotFoundError as error:

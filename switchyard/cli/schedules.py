@@ -20,7 +20,7 @@ SHOWN = 5
 
 
 def schedules() -> None:
-    """Show and change what is submitted at which times.
+    """Show and change schedules: what is submitted at which times.
 
     Example: switchyard schedules list
     """

@@ -1,4 +1,4 @@
-"""What a configuration serves, on one screen: part of `switchyard check`."""
+"""The summary of a configuration, part of `switchyard check`."""
 
 import shutil
 import sys
@@ -12,7 +12,7 @@ from switchyard.config.units import format_duration, format_rate
 
 
 def summary(config: Config) -> None:
-    """Print what is served, by whom, and what follows."""
+    """Print action names, workflows and their callbacks."""
     console = Console(width=shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 160)
     console.print(f"database     {config.database.url or 'from PG* variables'}", highlight=False)
     console.print(f"store        {config.store}", highlight=False)

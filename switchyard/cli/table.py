@@ -1,4 +1,4 @@
-"""Tables for people, as wide as the terminal: long texts are cut, ids and times are short.
+"""Tables as wide as the terminal: long texts are cut, ids and times are short.
 
 Where output goes to a file or a program, nothing is cut. Empty columns are left out. Lines are plain text,
 so a hundred thousand rows print in seconds.

@@ -51,7 +51,7 @@ def watch(
 
 
 def look(connection: Rows, wanted: Sequence[UUID], limit: int = 20) -> list[dict[str, Any]]:
-    """Those actions, or the newest, each with its last progress."""
+    """The given actions, or the newest ones, each with its last progress."""
     uuids = list(wanted)
     if not uuids:
         newest = connection.execute(query("look", "newest"), {"limit": limit}).fetchall()

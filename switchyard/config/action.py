@@ -1,4 +1,4 @@
-"""What every action has, whatever its type."""
+"""The settings that actions of all types share."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
@@ -15,7 +15,7 @@ from switchyard.config.units import Aging, Interval
 
 
 class Action(Model):
-    """What conductor can do under one action name. A third-party type subclasses this and sets `type`."""
+    """The configuration of one action name. A third-party type subclasses this and sets `type`."""
 
     runs_workflows: ClassVar[bool] = False
     """Whether a workflow may name it as its `action`."""
@@ -57,7 +57,7 @@ class Action(Model):
     stream of urgent ones does not hold it back for ever. Without it, priorities do not age."""
 
     def templates(self) -> Iterator[tuple[Path, str]]:
-        """Texts that may use secrets: where they are in the action, and what they say."""
+        """Templates that may use secrets: their paths in the action, and their texts."""
         yield from ()
 
     def problems(self) -> Iterator[Problem]:
@@ -65,10 +65,10 @@ class Action(Model):
         yield from ()
 
     def submits(self) -> Iterator[tuple[str, str]]:
-        """Other actions that it leads to: the key that names one, and the action's name."""
+        """Other actions that it submits: the key that names one, and the action's name."""
         yield from ()
 
     @property
     def default_template(self) -> str | tuple[str, ...] | None:
-        """What a workflow without a `template` of its own runs."""
+        """The template of workflows that have none."""
         return None

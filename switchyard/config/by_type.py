@@ -53,7 +53,7 @@ def parse_action(value: Any, info: ValidationInfo) -> Action:
 
 
 class _ByType:
-    """Validates by `type`, serialises what is there, and publishes the built-in types."""
+    """Validates by `type`, serialises the actual model, and publishes the built-in types."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler

@@ -1,4 +1,4 @@
-"""Callbacks: what follows the end of a workflow."""
+"""The configuration of callbacks."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
@@ -81,7 +81,7 @@ class Callback(Model):
 
     @property
     def ends(self) -> frozenset[Status]:
-        """The ends that it follows."""
+        """The ends after which it is made."""
         if self.when is not None:
             return ends_of(self.when)
         return ENDS - ends_of(self.when_not or ())

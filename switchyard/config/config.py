@@ -22,7 +22,7 @@ SHARED = ("store", "correlation_header", "actions", "workflows", "secrets")
 
 
 class Config(Model):
-    """What `load` returns. Its parts are those of the file."""
+    """The configuration of all programs."""
 
     database: Database = Database()
     """Where the ledger is."""
@@ -57,7 +57,7 @@ class Config(Model):
         return with_graph_action(data)
 
     def fingerprint(self) -> str:
-        """A hash of what all conductors of a database must agree on; it has references, never secrets."""
+        """A hash of what all conductors of a database must share; it covers references, not secrets."""
         return fingerprint_of(self.model_dump(mode="json", include=set(SHARED)))
 
 
@@ -73,6 +73,6 @@ def with_graph_action(data: Any) -> Any:
 
 
 def fingerprint_of(content: Mapping[str, Any]) -> str:
-    """The same for the same content, whatever the order of its keys."""
+    """A hash of the content, independent of the order of keys."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What must hold between the parts of a configuration, and what is worth a warning."""
+"""Checks between the parts of a configuration, with errors and warnings."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -98,7 +98,7 @@ def _template_form(path: Path, template: str | tuple[str, ...], action: Action) 
 
 
 def check_callback(path: Path, callback: Callback, parts: Parts) -> Iterator[Problem]:
-    """Whether what a callback names is there and can do it."""
+    """Check that the action and workflow of a callback exist and are suitable."""
     if callback.action not in parts.actions:
         yield Problem((*path, "action"), unknown_action(callback.action, parts))
     action = parts.actions.get(callback.action)
@@ -143,13 +143,13 @@ def _submitted(path: Path, name: str, parts: Parts, instead: str = "") -> Iterat
 
 
 def unknown_action(name: str, parts: Parts) -> str:
-    """The words for a name that nothing serves."""
+    """The error for an unknown action name."""
     known = f"; there are {', '.join(parts.actions)}" if parts.actions else ""
     return f"there is no action {name!r}{nearest(name, parts.actions) or known}"
 
 
 def _cycles(parts: Parts) -> Iterator[Problem]:
-    """One warning for each callback that closes a circle."""
+    """One warning for each callback that closes a cycle."""
     edges = {name: _edges_of(parts, name) for name in parts.workflows}
     for name, targets in edges.items():
         for target, number in targets:

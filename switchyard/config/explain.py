@@ -1,6 +1,6 @@
-"""Validation errors in words: what is wrong at a path, and what to write instead.
+"""Explains validation errors: what is wrong at a path, and what to write instead.
 
-What was written is repeated only where it is one word of a closed set; a secret never is.
+An input is shown only if it is one word of a closed set; a secret never is.
 """
 
 from collections.abc import Iterator

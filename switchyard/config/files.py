@@ -1,4 +1,4 @@
-"""Reading a file that the configuration names, which may be anything: a pipe must not hang the program."""
+"""Reads files that the configuration names; other kinds, such as pipes, must not hang the program."""
 
 import errno
 import os

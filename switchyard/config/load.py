@@ -1,4 +1,4 @@
-"""From a file, the environment and flags to one frozen Config, or to every problem at once.
+"""Loads one frozen Config from a file, the environment and flags, or reports all problems at once.
 
 The file is `-c FILE`, else $SWITCHYARD_CONFIG, else ./switchyard.yaml, which must be ours or root's. Where
 SWITCHYARD_ACTIONS… says what to run, there need not be one. A setting comes from, in this order: flag,
@@ -27,7 +27,7 @@ EXTENSION = "x-"  # keys of the top level that are only there for anchors
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A configuration that can be used, and what is worth knowing about it."""
+    """A valid configuration, and warnings about it."""
 
     config: Config
     path: Path | None

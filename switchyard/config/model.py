@@ -1,4 +1,4 @@
-"""What every part of the configuration has in common: it never changes, and it knows all of its keys."""
+"""The base of all configuration models: immutable, and strict about unknown keys."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""What flags and the environment put over the file: flag, environment, file, default.
+"""Applies flags and the environment over the file: flag, environment, file, default.
 
 `SWITCHYARD_CONDUCTOR__BATCH` reaches `conductor.batch`. Case does not matter, and `-` and `.` of a name are
 `_`. A value that starts like JSON ({, [ or ") is read as JSON, any other is a text. A secret given this way

@@ -1,4 +1,4 @@
-"""What of a configuration could be read, even where other parts of it could not.
+"""The valid parts of a configuration in which other parts are invalid.
 
 The checks between parts are reported together with the errors inside of them: whoever corrects a file sees
 everything at once. A part that is there but cannot be read is None: it exists, and that is all.
@@ -36,7 +36,7 @@ class WorkflowPart:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The readable parts, by name."""
+    """The valid parts, by name."""
 
     actions: Mapping[str, Action | None]
     workflows: Mapping[str, WorkflowPart | None]
@@ -64,7 +64,7 @@ def _part(workflow: Workflow) -> WorkflowPart:
 
 
 def salvage(data: Any, context: dict[str, Any]) -> Parts:
-    """What is readable of data that as a whole is not."""
+    """The valid parts of invalid data."""
     adapter: TypeAdapter[Action] = TypeAdapter(AnyAction)
     data = with_graph_action(data)
     actions = {name: _read(adapter, value, context) for name, value in _section(data, "actions").items()}

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration: where, what, and what to write instead. All of it at once."""
+"""Problems of a configuration: place, reason and suggestion, all reported at once."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing to correct, or only to know of where `warning` is set."""
+    """One error or, if `warning` is set, one warning."""
 
     path: Path
     message: str

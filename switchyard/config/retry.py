@@ -1,4 +1,4 @@
-"""How often something is tried, and how long is waited in between."""
+"""The retry policy: number of attempts and the waits between them."""
 
 from typing import Annotated, Self
 

@@ -1,4 +1,4 @@
-"""Reuse: when the result of one action is given to another that would compute the same."""
+"""Reuse: when the result of one action is given to another with the same inputs."""
 
 from typing import Annotated, Any
 

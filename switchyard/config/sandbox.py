@@ -1,8 +1,8 @@
-"""What a template can do: read JSON by its keys, choose, repeat, and format; nothing else.
+"""The template sandbox: templates can read JSON by its keys, choose, repeat and format, nothing else.
 
-Templates come from an operator, the values in them from anybody. So a template calls nothing, sees no Python
-attribute (`parameters.items` is the key "items", never a method), and cannot grow: every loop step is counted
-and every operation that makes a text longer is measured first.
+Templates are written by an operator, but their values are untrusted. So a template calls nothing, sees no
+Python attribute (`parameters.items` is the key "items", never a method), and cannot grow: every loop step
+is counted and every operation that makes a text longer is measured first.
 """
 
 import json
@@ -104,7 +104,7 @@ def _filtered(node: nodes.Node, name: str) -> nodes.Filter:
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
-    """Jinja2 over plain JSON, with no way out and no way to grow."""
+    """Jinja2 over plain JSON, isolated from Python and limited in size."""
 
     intercepted_binops = frozenset({"+", "*", "%"})
 

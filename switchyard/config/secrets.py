@@ -1,4 +1,4 @@
-"""Secrets by reference: the file contains where a secret is, never the secret.
+"""Secrets by reference: the file has the location of a secret, never its value.
 
 Only `resolve` reads the value, at the moment it is needed, and has it masked in our logs from then on; what
 is printed, dumped, hashed or compared is the reference. A secret written straight into the file is refused

@@ -75,7 +75,7 @@ class Proxy(Model):
 
 
 class Access(Model):
-    """Who may call. Without credentials nobody may: it is closed by default."""
+    """Who may call. By default, all calls need credentials."""
 
     tokens: bool = True
     """Whether tokens that `switchyard token add` made are accepted."""

@@ -1,4 +1,4 @@
-"""Whether a file or folder that nobody named may be used: it must be ours, or root's."""
+"""Whether a file or folder found by default may be used: it must belong to the user or root."""
 
 import os
 import shlex
@@ -8,7 +8,7 @@ from switchyard.errors import ConfigError
 
 
 def refuse_others(path: Path, instead: str, *, private: bool = True) -> None:
-    """ConfigError where another user owns it or may write to it: a configuration names commands to run.
+    """Raise ConfigError if another user owns it or may write to it: a configuration names commands to run.
 
     `private`: it is for one user alone, so neither a group may write to it nor a link stand for it. Otherwise
     links are followed, because Kubernetes mounts files by links, and a group is trusted, because a umask of

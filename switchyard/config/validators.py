@@ -1,4 +1,4 @@
-"""Making a validator of a JSON Schema: valid by its own dialect, and needing nothing but itself."""
+"""Creates validators of JSON Schemas, which must be valid in their dialect and self-contained."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Every check of a submission, in one place: it is refused by field, before anything is written."""
+"""All checks of a submission; problems are reported by field, before anything is written."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -23,7 +23,7 @@ PRIORITIES = range(-32768, 32768)
 
 
 def accept(submission: Submission, config: "Config | None" = None) -> Request:
-    """The submission ready to be written; BadInput with every problem where it has any.
+    """The submission as a request; raises BadInput with all problems.
 
     Without a configuration, or with one that has no actions, its names and schemas are not checked.
     """
@@ -34,7 +34,7 @@ def accept(submission: Submission, config: "Config | None" = None) -> Request:
 
 
 def problems_of(submission: Submission, config: "Config | None" = None) -> list[Problem]:
-    """What is wrong with it, by field; empty where it may be submitted."""
+    """The problems of a submission by field; empty if it is valid."""
     return _examine(submission, config)[1]
 
 
@@ -164,7 +164,7 @@ def check_callbacks(callbacks: Any, config: "Config | None") -> tuple[str | None
 
 
 def _configured_callbacks(config: "Config", callbacks: Any) -> list[Problem]:
-    """Callbacks that a caller adds to one action must meet the rules of those in the file."""
+    """Check callbacks that a caller adds to one action by the rules of those in the file."""
     # Only with a configuration: whoever has one has imported these already.
     from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415
 

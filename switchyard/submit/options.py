@@ -1,4 +1,4 @@
-"""What else a submission may have, by name: the same for every client."""
+"""The options of a submission, the same for every client."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a caller asks for, and the same once it was checked."""
+"""A submission as given by the caller, and as a checked request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -24,7 +24,7 @@ CHUNK = 10_000
 
 
 def submit(connection: Connection, submission: Submission, config: "Config | None" = None) -> UUID:
-    """Submit one action; its id, or with an idempotency key that was used before, the first action's id."""
+    """Submit one action and return its id; for a reused idempotency key, the first action's id."""
     return write_one(connection, accept(submission, config))
 
 

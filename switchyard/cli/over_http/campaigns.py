@@ -22,7 +22,7 @@ Watch = Annotated[bool, typer.Option("--watch", help="Show a progress bar until 
 
 
 def campaign() -> None:
-    """Look at campaigns and decide about them; `start` and `gaps` read the source and need the database.
+    """Show and control campaigns; `start` and `gaps` read the source and need the database.
 
     Example: switchyard --url https://jobs.example campaign list
     """
@@ -63,7 +63,7 @@ def pause(name: Name, *, reason: Reason, as_json: AsJson = False) -> None:
 
 
 def resume(name: Name, *, reason: Reason, as_json: AsJson = False) -> None:
-    """Submit items again.
+    """Resume submitting items of a campaign.
 
     Example: switchyard --url https://jobs.example campaign resume spring -m "the cluster is free"
     """

@@ -67,7 +67,7 @@ def cancel(
 
 
 def pause(name: Queue, reason: Reason, as_json: AsJson = False) -> None:
-    """Stop claims of an action name, on all workers.
+    """Stop claiming actions of a name until it is resumed; those in flight continue.
 
     Example: switchyard --url https://jobs.example pause webhook -m "the partner is down"
     """
@@ -75,7 +75,7 @@ def pause(name: Queue, reason: Reason, as_json: AsJson = False) -> None:
 
 
 def resume(name: Queue, reason: Reason, as_json: AsJson = False) -> None:
-    """Allow claims of an action name again.
+    """Resume claiming actions of a name.
 
     Example: switchyard --url https://jobs.example resume webhook -m "the partner is back"
     """

@@ -14,7 +14,7 @@ ABSENT = ("workflow", "cron", "next_at", "last_at", "paused_at", "paused_by", "p
 
 
 def schedules() -> None:
-    """Look at schedules and decide about them; `apply` and `backfill` need the database.
+    """Show and control schedules; `apply` and `backfill` need the database.
 
     Example: switchyard --url https://jobs.example schedules list
     """
