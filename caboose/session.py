@@ -18,7 +18,7 @@ from switchyard.ledger.queries import query
 
 Row = TypeVar("Row")
 
-# Short: a row that somebody else has locked delays only itself, and is tried again.
+# Short: a row that another transaction has locked delays only itself, and is tried again.
 LOCK_TIMEOUT = "500ms"
 # Users may have triggers on these tables: whatever one raises is about a row, not about the schema.
 _WRITES = frozenset({"insert_events", "insert_callbacks", "callbacks_made"})

@@ -4,7 +4,7 @@ SwitchyardError                 1
 ├── ConfigError                78  the configuration or the machine has to change first
 │   ├── NotDirect              78  a transaction-pooling proxy is between us and Postgres
 │   ├── NotMigrated            78  the database has no ledger of this version
-│   ├── AddressInUse           78  somebody else has the port
+│   ├── AddressInUse           78  another process has the port
 │   └── EmbeddedPostgresError  78  a Postgres of one's own cannot start here
 ├── BadInput                   65  the same input never works
 │   ├── NoSuchAction           65  the ledger has no action of that id

@@ -36,5 +36,5 @@ attempt: ContextVar[Attempt] = ContextVar("attempt")
 
 
 def current() -> Attempt:
-    """The action that this function runs for; LookupError where it was called by somebody else."""
+    """The action that this function runs for; LookupError if it was not called by conductor."""
     return attempt.get()

@@ -7,7 +7,7 @@ PREFIX = "sb_"
 
 
 def new_token() -> str:
-    """A token that nobody has seen."""
+    """A new random token."""
     return PREFIX + secrets.token_urlsafe(32)
 
 

@@ -8,7 +8,7 @@ What a crash does at each step:
               ledger, and only forgotten.
 
 A case that cannot be finished now goes back to the intake and is tried again. One that is refused is reported
-in the inbox and set aside, whatever it raised and at whatever step: the others go on without it.
+in the inbox and set aside, for any error at any step: the others continue without it.
 """
 
 import time

@@ -42,7 +42,7 @@ def _after_the_end(seen: Status, thread: Thread) -> NextStep:
     """It runs although its thread has ended; if the execution's end is recorded, look again first.
 
     The observation may be old. But a create that was on its way while its conductor lost the lock may have
-    arrived after the deletion, and then nobody waits for what it started.
+    arrived after the deletion, and then what it started is not needed.
     """
     if seen is Status.INFO:
         return NextStep.WRITE

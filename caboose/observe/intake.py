@@ -2,7 +2,7 @@
 
 Three places: a bounded queue of what is new; what waits for something shared (the store, a lock), which stops
 the queue while there is much of it; and what was set aside because it waits for something of its own, or was
-refused, which holds up nobody.
+refused; it does not delay others.
 """
 
 import asyncio

@@ -31,7 +31,7 @@ from switchyard.process.log import bind, get_logger
 log = get_logger(__name__)
 
 LINGER = 0.005  # how long an outcome waits for others to be written with
-BLOCKED_AGAIN = 0.5  # how often a write is tried again that somebody else's lock is in the way of
+BLOCKED_AGAIN = 0.5  # seconds until a write that another transaction's lock blocks is tried again
 CANCEL_WITHIN = 2.0  # how long a cancelled dispatch may take to notice
 ORPHANED = "its conductor died while it was being dispatched: it may have been done (at_most_once)"
 STOPPED = "its conductor stopped before it had an answer: it may have been done (at_most_once)"
@@ -185,7 +185,7 @@ class Pipeline:
         bind(correlation_id=work.correlation_id, action_uuid=work.uuid)
         outcome = await self._call.run(work)
         if action.state is not State.RUNNING:
-            return  # given up meanwhile: somebody else may have it now
+            return  # given up meanwhile: another session may have it now
         action.task = None
         self._served.was_busy(time.perf_counter() - began)
         if isinstance(outcome, Draft):

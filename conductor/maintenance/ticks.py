@@ -33,7 +33,7 @@ RELEASE = query("schedules", "release")
 PENDING = query("schedules", "pending")
 LONGEST_PAUSE = 2.0  # a jump of the server's clock, or the end that a tick waits for, does not notify
 SHORTEST_PAUSE = 0.05
-HELD = 0.5  # before the next try where somebody holds the row
+HELD = 0.5  # seconds until the next try if the row is locked
 FORGET = 600.0
 
 Schedule = tuple[str, int]  # with its revision: a changed one is tried at once

@@ -2,18 +2,18 @@
 
 Any row may be the one that fails a statement, so a group that failed is written again without that row:
 
-- somebody else holds a row (sqlstate 40, 55): one statement finds the rows that are free, whatever their
+- a row is locked by another transaction (sqlstate 40, 55): one statement finds the free rows, whatever their
   number; those are written, the others keep their locks and are tried again.
-- a time limit was reached (57014): the group is halved.
-- the thread is gone, dropped by retention (23503, 23514): there is nothing to write; its lock is given back.
+- the statement timed out (57014): the group is halved.
+- the thread was dropped by retention (23503, 23514): there is nothing to write; its lock is released.
 - only a partition is missing (23514): that row keeps its lock and is tried again.
-- the row holds something that the ledger, or Python, refuses: the group is halved until that row is alone,
+- the row has a value that the ledger, or Python, refuses: the group is halved until that row is alone,
   and it is written as FAILED with a plain text. If that is refused too, it keeps its lock and is tried again.
-- the server takes no writes now (read-only, disk full, anything else): nothing was written, the locks stay,
+- the server accepts no writes now (read-only, disk full, anything else): nothing was written, the locks stay,
   the worker dispatches nothing more until a write goes through.
 - the session is lost: the outcomes are dropped; whoever claims next decides.
 
-One call takes a few seconds at most, so that the worker shows in between that it lives.
+One call takes a few seconds at most, so that the worker can send heartbeats in between.
 """
 
 import time
@@ -54,7 +54,7 @@ BAD_ENDS = frozenset({"FAILED", "INVALID", "RETRIES_EXHAUSTED"})
 
 @dataclass(slots=True)
 class Written:
-    """What became of a group."""
+    """The result of writing a group."""
 
     written: list[ClaimedAction] = field(default_factory=list)
     gone: list[ClaimedAction] = field(default_factory=list)  # their threads no longer exist
@@ -63,34 +63,34 @@ class Written:
 
     @property
     def unlockable(self) -> list[ClaimedAction]:
-        """Those whose locks are no longer needed."""
+        """The actions whose locks are no longer needed."""
         return self.written + self.gone
 
 
 def is_slow(error: Exception) -> bool:
-    """The server gave up on the statement."""
+    """Whether the server cancelled the statement because of a time limit."""
     return isinstance(error, psycopg.Error) and error.sqlstate == "57014"
 
 
 def is_locked(error: Exception) -> bool:
-    """Somebody holds a row; the same may work in a moment."""
+    """Whether a row is locked; a retry may work in a moment."""
     return isinstance(error, psycopg.Error) and is_blocked(error) and not is_slow(error)
 
 
 def is_homeless(error: Exception) -> bool:
-    """There is no partition for a row; maintenance may create it, or retention dropped it."""
+    """Whether a row has no partition: maintenance may create it, or retention dropped it."""
     return isinstance(error, psycopg.Error) and lacks_partition(error)
 
 
 def is_poison(error: Exception) -> bool:
-    """A row itself cannot be written: the ledger refuses it, or it cannot even be sent."""
+    """Whether a row itself cannot be written: the ledger refuses it, or it cannot even be sent."""
     return not isinstance(error, psycopg.Error) or blames_row(error)
 
 
 async def write(session: Session, actions: Sequence[ClaimedAction], *, careful: bool = False) -> Written:
-    """Write the decisions of them all, in as few statements as they allow.
+    """Write the decisions of all actions, in as few statements as possible.
 
-    `careful`: locks are known to be in the way, so the free rows are found first, without waiting.
+    `careful`: some rows are known to be locked, so the free rows are found first, without waiting.
     """
     done = Written()
     pending = [list(actions)]
@@ -136,10 +136,10 @@ async def write_batch(session: Session, batch: ClaimedBatch, decision: Decision)
 async def running_now(
     session: Session, actions: Sequence[ClaimedAction]
 ) -> tuple[list[ClaimedAction], list[ClaimedAction]]:
-    """Those that the ledger shows as RUNNING at exactly this run and attempt, and the others.
+    """The actions that the ledger shows as RUNNING at exactly this run and attempt, and the others.
 
     A cancel may have been committed between the claim and the RUNNING event, which is then ignored: what is
-    sent at most once is sent only where a new look finds that the event took effect.
+    sent at most once is sent only if a new query shows that the event took effect.
     """
     values = {
         "uuids": Uuids.of([action.uuid for action in actions]),
@@ -157,7 +157,7 @@ async def running_now(
 async def _smaller(
     session: Session, group: list[ClaimedAction], error: Exception, done: Written
 ) -> list[list[ClaimedAction]]:
-    """What of a group that failed is to be tried again, without the rows that are known to be to blame."""
+    """The part of a failed group to try again, without the rows that are known to be the reason."""
     rest = group
     if is_locked(error):
         rest = await _free(session, group, done)
@@ -179,7 +179,7 @@ async def _smaller(
 
 
 async def _free(session: Session, group: list[ClaimedAction], done: Written) -> list[ClaimedAction]:
-    """The rows that nobody holds now; the others are left."""
+    """The rows that are not locked now."""
     try:
         [[found]] = await session.rows(FREE_ROWS, {"uuids": Uuids.of([action.uuid for action in group])})
     except psycopg.Error:
@@ -193,7 +193,7 @@ async def _free(session: Session, group: list[ClaimedAction], done: Written) -> 
 
 
 async def _without_gone(session: Session, group: list[ClaimedAction], done: Written) -> list[ClaimedAction]:
-    """Those whose threads exist; of the others there is nothing left to write to."""
+    """The actions whose threads exist; those of the others were dropped."""
     try:
         [[found]] = await session.rows(FORGET_GONE, {"uuids": Uuids.of([action.uuid for action in group])})
     except psycopg.Error:
@@ -242,7 +242,7 @@ async def _insert(session: Session, group: Sequence[ClaimedAction]) -> None:
 
 
 class Writer:
-    """Writes for one worker: counts what was written, and knows whether the server takes writes."""
+    """The writer of one worker: counts written events, and knows whether the server accepts writes."""
 
     def __init__(
         self, session: Session, served: ServedName, row: Registration, clock: Callable[[], float]
@@ -256,7 +256,7 @@ class Writer:
         self._backed_off = False
 
     async def write(self, actions: Sequence[ClaimedAction]) -> Written:
-        """Write what can be written."""
+        """Write all decisions that can be written."""
         began = self._clock()
         done = await write(self._session, actions, careful=began < self._careful_until)
         if done.left:
@@ -271,7 +271,7 @@ class Writer:
         return done
 
     def count(self, status: str, times: int) -> None:
-        """This many events of that status were committed."""
+        """Count committed events of that status."""
         self._served.metrics.recorded(status, times)
         if status in BAD_ENDS:
             self._row.heartbeat.failed += times
@@ -281,21 +281,21 @@ class Writer:
             self._row.heartbeat.done += times
 
     def backed_off(self) -> bool:
-        """Whether something went into BACKOFF since the last call."""
+        """Whether an action went into BACKOFF since the last call."""
         was, self._backed_off = self._backed_off, False
         return was
 
     def refused_for(self) -> float:
-        """Seconds until the next write may be tried, while the server takes none; 0 where it does."""
+        """Seconds until the next try while the server accepts no writes; 0 if it does."""
         return max(0.0, self._again_at - self._clock())
 
     def try_now(self) -> None:
-        """The last chance to write has come, whatever was refused before."""
+        """Allow a write now, also after a refusal: it is the last chance."""
         self._again_at = 0.0
 
     @property
     def refused(self) -> bool:
-        """The server takes no writes now: dispatch nothing more."""
+        """Note that the server accepts no writes now: nothing more is dispatched."""
         return self._refused
 
     def _note(self, done: Written) -> None:

@@ -1,9 +1,10 @@
 """The connection that holds a worker's claims: the fence.
 
 The model. Advisory locks live and die with this connection, and every outcome of what was claimed through
-it is written through it. While it lives, nobody else can claim what we hold; once it is gone the server frees
-the locks, another worker claims, and nothing that we still have in memory can be written any more, because
-the object that could write it is dead too. There is no token to compare and no clock to trust.
+it is written through it. While it lives, no other session can claim what we hold; once it is gone the
+server frees the locks, another worker claims, and nothing that we still have in memory can be written any
+more, because the object that could write it is dead too. There is no token to compare and no clock to
+trust.
 
 The window of trust. The server may notice our death later than we notice its silence, never the other way
 round for long: a statement goes out at least every second while the worker holds claims, else with every
@@ -16,7 +17,7 @@ What each failure does:
 - the backend is terminated, the server crashes: the socket ends; seen at once, even while idle.
 - a silent network or a stopped server: no answer within three seconds; severed here, and by keepalives there.
 - this process is stopped (SIGSTOP): whoever marks the worker lost terminates the backend; seen on waking.
-- an error in claim or unlock: the session may hold locks that nobody knows of, so its owner severs it.
+- an error in claim or unlock: the session may hold unknown locks, so its owner closes it.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """When a worker looks for work: immediately when quiet, in batches when busy.
 
-The model. Writers ring (NOTIFY) only where somebody sleeps: the trigger tries the bell's advisory lock,
+The model. Writers ring (NOTIFY) only if a worker sleeps: the trigger tries the bell's advisory lock,
 shared, and rings where it does not get it. A worker arms the bell by taking that lock exclusively. It only
 ever tries: if it waited, one open submit transaction would keep it from being notified.
 
@@ -15,7 +15,7 @@ ever tries: if it waited, one open submit transaction would keep it from being n
 - Busy, with more than a handful found in the last tenth of a second: bells would cost the writers more than
   looks cost us, so disarm and look every `listen_wait`.
 - A look that saw threads which others hold naps too: a peer that dies rings no bell.
-- What is due and was not made ready is under somebody's open transaction: look for it every `listen_wait`.
+- What is due and was not made ready is locked by an open transaction: look for it every `listen_wait`.
 
 NOTIFY is latency, never correctness: were every bell lost, the naps and the poll would find the work.
 """
@@ -59,7 +59,7 @@ class Bell:
         self._found: deque[tuple[float, int]] = deque()
         self._looked_at = -poll
         self._last = NOTHING
-        self._rung = True  # nobody knows what was there before the first look
+        self._rung = True  # what was there before the first look is unknown
         self._refused = False  # the bell could not be armed since the last look
         self._refusals = 0  # in a row, with nothing found in between
         self.armed = False

@@ -103,7 +103,7 @@ class Signalbox(Model):
     access: Access = Access()
     """Who may call."""
     poll: Interval = 0.5
-    """How often the stream looks for changes while somebody watches."""
+    """How often the stream looks for changes while a page is open."""
     connections: Annotated[int, Field(ge=1, le=1000)] = 10
     """How many database connections it uses at most."""
     grace: Interval = 10.0

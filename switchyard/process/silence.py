@@ -1,10 +1,11 @@
 """Finds lost workers: those that were silent for too long while a heartbeat could have been seen.
 
 Measured by this process's monotonic clock, from one successful look at the workers' rows to the next. The
-server's clock is never compared with anything, so a jump of it loses nobody. While the database is away
-nobody can beat and nobody can look, and a paused process does not look either: the next look then counts for
-no more than a pause and a regular one. So after an outage every worker has nearly all of `lost_after` to beat
-again. A worker that rests may be silent for so much longer; while all of them rest, the looks are as rare.
+server's clock is not used, so a jump of it marks no worker lost. While the database is unavailable no
+heartbeats and no looks are possible, and a paused process does not look either: the next look then counts
+for no more than a pause and a regular one. So after an outage every worker has nearly all of `lost_after`
+to beat again. A worker that rests may be silent for so much longer; while all of them rest, the looks are
+as rare.
 
 Conductors look at all workers. A caboose that stands by looks at cabooses, so that a leader that hangs is
 replaced where no conductor runs.

@@ -30,7 +30,7 @@ class InProcessYard(Switchyard):
         """Dispatch this action now, and nothing else that is due; its state afterwards."""
         before = self.status(action)
         with connect_sync(self.url(), application_name="switchyard testing") as connection:
-            # Conductor leaves an action alone whose lock somebody holds.
+            # Conductor leaves an action alone whose lock is held by another session.
             connection.execute(
                 query("testing", "lock_others"), {"name": before.action_name, "uuid": before.action_uuid}
             )

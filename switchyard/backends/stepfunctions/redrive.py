@@ -11,7 +11,7 @@ from uuid import UUID
 
 from switchyard.execution import name_of
 
-MOST_REDRIVES = 20  # further back nobody looks; AWS allows 1,000
+MOST_REDRIVES = 20  # older names are not looked up; AWS allows 1,000
 Describe = Callable[[str], Mapping[str, Any] | None]
 
 

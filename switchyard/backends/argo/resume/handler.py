@@ -103,7 +103,7 @@ class ArgoResumeHandler:
         try:
             keys = suspended(workflow, call.selector)
             if not keys:
-                return _nobody_waits(workflow, call)
+                return _no_node_waits(workflow, call)
             patch = waking(workflow, keys, call.outputs, call.message)
         except NodesError as error:
             return Failed(f'the workflow "{call.workflow}" cannot be resumed: {error}')
@@ -140,7 +140,7 @@ class ArgoResumeHandler:
         return Failed(f"there is nothing to wake: {error.message}", {"status": error.status})
 
 
-def _nobody_waits(workflow: Mapping[str, Any], call: Call) -> Outcome:
+def _no_node_waits(workflow: Mapping[str, Any], call: Call) -> Outcome:
     if awake(workflow, call.selector):
         return Success({"workflow": call.workflow, "found": "awake already"})
     if ((workflow.get("status") or {}).get("phase")) in _ENDED:
