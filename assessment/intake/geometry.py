@@ -129,10 +129,12 @@ def _repaired(geometries: Geometries, label: Label, repairable: int) -> tuple[Ge
         sound[broken] = polygonal(
             shapely.make_valid(geometries[broken], method="structure", keep_collapsed=False)
         )
+        turned = broken[shapely.area(sound[broken]) <= 0]  # holes and shells are confused: their lines decide
+        sound[turned] = polygonal(shapely.make_valid(geometries[turned], method="linework"))
         for k, reason in zip(broken.tolist(), reasons, strict=True):
             if shapely.is_empty(sound[k]) or shapely.area(sound[k]) <= 0:
                 raise BadInput(f"{label(k)}: the geometry is invalid and cannot be repaired: {reason}")
-            said[k] = _repair(reason, float(shapely.area(geometries[k])), float(shapely.area(sound[k])))
+            said[k] = _repair(reason, abs(float(shapely.area(geometries[k]))), float(shapely.area(sound[k])))
     for k in np.flatnonzero(shapely.area(sound) <= 0).tolist():
         raise BadInput(f"{label(k)}: the geometry has no area")
     return sound, said

@@ -1,6 +1,8 @@
 """What was done to a boundary, and which sites share ground or an id: said in the row."""
 
+import struct
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from assessment.intake.upload import gcn_sites, nutrient_sites
 from assessment.nutrient.repeats import shared_ground
 from assessment.nutrient.warn import ground, percent
 from assessment.spec import JobSpec
-from tests.unit.assessment.files import frame, write
+from tests.unit.assessment.files import DONUT, frame, members, write, zipped
 from tests.unit.assessment.world import World, box, sites
 
 BOW_TIE = shapely.Polygon([(600_000, 300_000), (600_100, 300_100), (600_100, 300_000), (600_000, 300_100)])
@@ -34,6 +36,56 @@ def test_a_repaired_boundary(tmp_path: Path, world: World) -> None:
     )
     assert second == []
     assert gcn_sites(path).notes == {1: (first[0],)}
+
+
+def test_a_shapefile_whose_rings_run_the_wrong_way(tmp_path: Path) -> None:
+    """Its shell is taken for a hole and its hole for a shell, as some writers have them."""
+    path = write(tmp_path / "sites.shp", frame([DONUT]))
+    content = bytearray(path.read_bytes())
+    rings, points = struct.unpack_from("<II", content, 144)
+    starts = [*struct.unpack_from(f"<{rings}I", content, 152), points]
+    corners = np.frombuffer(bytes(content), "<f8", 2 * points, 152 + 4 * rings).reshape(-1, 2)
+    turned = [corners[first:last][::-1] for first, last in pairwise(starts)]
+    content[152 + 4 * rings :] = np.concatenate(turned).tobytes()
+    path.write_bytes(bytes(content))
+    found = nutrient_sites(path)
+    assert found.area.tolist() == [9600.0]
+    assert shapely.equals(found.geometry[0], DONUT)
+    assert "the boundary was invalid (hole lies outside shell" in found.notes_of(0)[0]
+
+
+FEET = {
+    'UNIT["Meter",1.0]': 'UNIT["Foot",0.3048]',
+    "400000.0": "1312335.9580052",
+    "-100000.0": "-328083.9895013",
+}
+OTHER = {
+    "Airy_1830": "WGS_1984",
+    "6377563.396,299.3249646": "6378137.0,298.257223563",
+    "OSGB_1936": "WGS_1984",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "area", "west"),
+    [({}, 10_000.0, 6e5), (FEET, 929.03, 182_880.0), (OTHER, 10_000.6, 600_102.7)],
+)
+def test_a_system_that_only_has_the_name_of_the_national_grid(
+    tmp_path: Path, changes: dict[str, str], area: float, west: float
+) -> None:
+    text = (
+        'PROJCS["British_National_Grid",GEOGCS["GCS_OSGB_1936",DATUM["D_OSGB_1936",'
+        'SPHEROID["Airy_1830",6377563.396,299.3249646]],PRIMEM["Greenwich",0.0],'
+        'UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",400000.0],'
+        'PARAMETER["False_Northing",-100000.0],PARAMETER["Central_Meridian",-2.0],'
+        'PARAMETER["Scale_Factor",0.9996012717],PARAMETER["Latitude_Of_Origin",49.0],UNIT["Meter",1.0]]'
+    )
+    for before, after in changes.items():
+        text = text.replace(before, after)
+    found = nutrient_sites(zipped(tmp_path / "z.zip", {**members(tmp_path), "sites.prj": text.encode()}))
+    assert found.area[0] == pytest.approx(area, rel=1e-5)
+    assert shapely.bounds(found.geometry[0])[0] == pytest.approx(west, abs=0.1)
+    assert bool(found.notes) == bool(changes)
 
 
 def test_a_boundary_in_longitude_and_latitude(tmp_path: Path, world: World) -> None:
