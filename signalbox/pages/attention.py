@@ -39,6 +39,7 @@ class Concern:
     href: str
     link: str
     weight: int
+    since: datetime | None
 
 
 def queue_rows(queues: QueueList, workers: WorkerList | None) -> list[QueueRow]:
@@ -130,16 +131,19 @@ def _of_queue(row: QueueRow) -> Concern:
             "See the queue",
         ),
     }[row.condition]
-    return Concern(row.condition, label, row.name, text, quote, f"/queues#{row.name}", link, row.waiting)
+    since = {"unserved": row.oldest, "paused": paused.since if paused else None}.get(row.condition)
+    where = f"/queues#{row.name}"
+    return Concern(row.condition, label, row.name, text, quote, where, link, row.waiting, since)
 
 
 def _of_lost(worker: Worker) -> Concern:
     served = f" for {worker.action_name}" if worker.action_name else ""
     text = f"{worker.kind}{served}, process {worker.pid}, is lost."
-    return Concern("lost", "Worker lost", worker.host, text, "", "/workers", "See workers", 1)
+    return Concern("lost", "Worker lost", worker.host, text, "", "/workers", "See workers", 1, worker.beat_at)
 
 
 def _of_inbox(inbox: Inbox) -> Concern:
     count = f"{len(inbox.entries):,}{' or more' if inbox.more else ''}"
     verb = "waits" if len(inbox.entries) == 1 else "wait"
-    return Concern("failed", "Inbox", "Inbox", f"{count} {verb} for a decision.", "", "/inbox", "Decide", 0)
+    text, since = f"{count} {verb} for a decision.", inbox.entries[0].since
+    return Concern("failed", "Inbox", "Inbox", text, "", "/inbox", "Decide", 0, since)

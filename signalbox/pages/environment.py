@@ -6,7 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from signalbox.pages import words
 from signalbox.pages.attention import needs_attention, queue_rows
-from signalbox.pages.family import counted, group_callbacks
+from signalbox.pages.family import counted, group_callbacks, unfinished
 from signalbox.pages.gantt import draw_gantt
 from signalbox.pages.graph import about, draw_graph
 from signalbox.pages.path import draw_path
@@ -27,6 +27,7 @@ FILTERS = {
 }
 GLOBALS = {
     "state": words.state,
+    "lane_state": words.lane_state,
     "many": words.many,
     "steady": words.steady,
     "deed": words.deed,
@@ -44,6 +45,7 @@ GLOBALS = {
     "tinted_by": tinted_by,
     "group_callbacks": group_callbacks,
     "counted": counted,
+    "unfinished": unfinished,
     "needs_attention": needs_attention,
     "queue_rows": queue_rows,
 }

@@ -60,6 +60,16 @@ def counted(members: Iterable[Relative | Step]) -> str:
     return ", ".join(f"{found[status]:,} {words.word(status).lower()}" for status in sorted(found, key=_rank))
 
 
+def unfinished(members: Iterable[Relative]) -> str:
+    """What is left of the callbacks of a job that has ended; nothing where all went well."""
+    found = list(members)
+    left = [member for member in found if Status(member.status) is not Status.SUCCESSFUL]
+    if not left:
+        return ""
+    of = f"{len(left):,} of {words.many(len(found), 'callback')}"
+    return f"{of} {'has' if len(left) == 1 else 'have'} not succeeded: {counted(left)}."
+
+
 def _rank(status: str) -> int:
     """Unsuccessful ends, then what is open, then success."""
     known = Status(status)

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from markupsafe import Markup, escape
 
+from signalbox.records.lanes import Lane
 from switchyard.status import Status
 
 WORDS = {
@@ -23,6 +24,12 @@ WORDS = {
     Status.INVALID: ("invalid", "Invalid"),
     Status.RETRIES_EXHAUSTED: ("exhausted", "Retries exhausted"),
     Status.INFO: ("idle", "Info"),
+}
+LANES = {
+    "ready": ("well", "Ready"),
+    "full": ("limit", "At its limit"),
+    "waiting": ("limit", "Waits for its turn"),
+    "empty": ("idle", "Nothing waits"),
 }
 NONE = "\N{EN DASH}"  # what does not apply
 MINUS = "\N{MINUS SIGN}"  # as wide as a digit
@@ -56,6 +63,14 @@ def word(status: str) -> str:
 def state(status: str, text: str | None = None) -> Markup:
     """A status as shape, word and colour; `text` in place of the status's own word."""
     return Markup('<span class="state" data-s="{}">{}</span>').format(shape(status), text or word(status))
+
+
+def lane_state(lane: Lane) -> Markup:
+    """What holds a lane back: its breaker before its limits."""
+    name, text = LANES[lane.state]
+    if lane.breaker is not None and lane.breaker < 1:
+        name, text = "slowed", f"Slowed to {lane.breaker * 100:.2g} %"
+    return Markup('<span class="state" data-s="{}">{}</span>').format(name, text)
 
 
 def took(seconds: float | Decimal | None) -> str:

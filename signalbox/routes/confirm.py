@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, get
-from signalbox.pages.words import word
+from signalbox.pages.words import many, word
 from signalbox.problem import HttpProblem
 from signalbox.records.base import Record
 from signalbox.records.confirm import Confirmation
@@ -180,7 +180,7 @@ async def confirm_retrigger_many(call: Call, query: Selection) -> Confirmation:
     given = query.chosen()
     count = len(await chosen(call, given, "failed_chosen"))
     return Confirmation(
-        title=f"Retrigger {count:,} of them",
+        title=f"Retrigger {many(count, 'action')}",
         text=f"{AGAIN} Nothing is done if their number has changed when you confirm.",
         facts=_facts(given),
         action="/jobs:retrigger",
@@ -198,7 +198,7 @@ async def confirm_cancel_many(call: Call, query: Selection) -> Confirmation:
     given = query.chosen()
     count = len(await chosen(call, given, "open_chosen"))
     return Confirmation(
-        title=f"Cancel {count:,} of them",
+        title=f"Cancel {many(count, 'action')}",
         text="They end as canceled. Nothing is done if their number has changed when you confirm.",
         facts=_facts(given),
         action="/jobs:cancel",

@@ -122,6 +122,17 @@ def test_the_navigation_with_its_counts_is_one_line(
         assert box["height"] < 60
 
 
+def test_the_page_of_a_job_is_readable_on_a_narrow_screen(
+    chromium: Chromium, site: Site, scene: Scene
+) -> None:
+    with chromium.sight(site.origin, "light", 400) as sight:
+        page = sight.open(scene.at(PAGES["job-result"]))
+        box = page.locator(".try .state").bounding_box()
+        assert box is not None
+        assert box["height"] < 30, "the word is on one line"
+        assert "1 of 3 callbacks has not succeeded: 1 backoff." in page.locator(".say").inner_text()
+
+
 def test_every_page_is_complete_without_the_script(chromium: Chromium, site: Site, scene: Scene) -> None:
     with chromium.sight(site.origin, java_script_enabled=False) as sight:
         for name, path in PAGES.items():

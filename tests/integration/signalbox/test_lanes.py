@@ -20,3 +20,4 @@ async def test_lanes_show_what_is_open_and_what_holds_it_back(client: httpx.Asyn
     }  # fmt: skip
     page = (await client.get("/queues?f=html")).text
     assert '<a href="/jobs?lane=north">north</a>' in page
+    assert '<span class="state" data-s="limit">At its limit</span>' in page

@@ -92,6 +92,7 @@ def test_concerns_are_sorted_worst_first() -> None:
         "Inbox",
     ]
     assert concerns[3].quote == "migration"
+    assert [concern.since for concern in concerns] == [NOW, NOW, None, NOW, NOW]
 
 
 def test_nothing_needs_somebody_where_all_is_well() -> None:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
-from signalbox.pages.family import SHOWN, counted, group_callbacks
+from signalbox.pages.family import SHOWN, counted, group_callbacks, unfinished
 from signalbox.records.jobs import Relative
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
@@ -33,3 +33,10 @@ def test_callbacks_of_one_definition_are_a_group_with_trouble_first() -> None:
 def test_a_job_without_callbacks_has_no_groups() -> None:
     assert group_callbacks([relative(None, None)]) == []
     assert group_callbacks([]) == []
+
+
+def test_what_is_left_of_the_callbacks_is_one_sentence() -> None:
+    done, late, bad = (relative(None, "done", each) for each in ("SUCCESSFUL", "BACKOFF", "FAILED"))
+    assert unfinished([]) == unfinished([done]) == ""
+    assert unfinished([done, late]) == "1 of 2 callbacks has not succeeded: 1 backoff."
+    assert unfinished([late, bad]) == "2 of 2 callbacks have not succeeded: 1 failed, 1 backoff."

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from signalbox.pages import words
+from signalbox.records.lanes import Lane
 from switchyard.status import Status
 
 
@@ -51,3 +52,18 @@ def test_a_time_is_shown_as_exactly_as_needed() -> None:
     assert f">{now - timedelta(days=3):%a %H:%M}<" in words.when(now - timedelta(days=3))
     assert ">02 Jan 2020<" in words.when(datetime(2020, 1, 2, tzinfo=UTC))
     assert 'datetime="2020-01-02T00:00:00.000+00:00"' in words.when(datetime(2020, 1, 2, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("state", "breaker", "shape", "text"),
+    [
+        ("ready", None, "well", "Ready"),
+        ("full", 1.0, "limit", "At its limit"),
+        ("waiting", None, "limit", "Waits for its turn"),
+        ("empty", None, "idle", "Nothing waits"),
+        ("full", 0.25, "slowed", "Slowed to 25 %"),
+    ],
+)
+def test_a_lane_has_a_shape_and_words(state: str, breaker: float | None, shape: str, text: str) -> None:
+    lane = Lane(action_name="a", open=1, in_flight=1, weight=1, state=state, breaker=breaker)
+    assert words.lane_state(lane) == f'<span class="state" data-s="{shape}">{text}</span>'
