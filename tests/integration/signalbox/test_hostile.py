@@ -1,11 +1,15 @@
 """Hostile requests are refused with a clear answer, and nothing else is affected."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from switchyard.handlers import Invalid
+from tests.integration.backends.http.making import handler, work
+from tests.integration.backends.http.servers import raw, says
 from tests.integration.signalbox.conftest import Connect, Jobs
 
 EXECUTE = "/processes/plain/execution"
@@ -102,6 +106,51 @@ async def test_a_subscriber_must_be_a_web_address(connect: Connect, jobs: Jobs) 
     for address in ("file:///etc/passwd", "gopher://x", "javascript:alert(1)", "", "//x"):
         answer = await client.post(EXECUTE, json={"subscriber": {"successUri": address}})
         assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("address", ["{own}", "http://169.254.169.254/latest/meta-data", "http://[::1]/"])
+async def test_a_subscriber_of_the_inside_is_not_called(
+    connect: Connect, jobs: Jobs, tmp_path: Path, address: str
+) -> None:
+    """Its callback is of an action of type http, which refuses the address before it connects."""
+    client = await connect(subscriber_action="hook")
+    async with raw(says(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")) as inside:
+        subscriber = {"successUri": address.format(own=inside.url)}
+        answer = await client.post(EXECUTE, json={"subscriber": subscriber})
+        assert answer.status_code == 201
+        (([callback],),) = jobs.database.execute("select callbacks from switchyard.action")
+        assert callback["action"] == "hook"
+        async with handler(tmp_path, allow_networks=()) as made:
+            outcome = await made.dispatch(work({"url": callback["parameters"]["url"]["value"]}))
+        assert isinstance(outcome, Invalid)
+        assert inside.connections == 0
+
+
+async def test_an_input_by_reference_is_passed_on_and_not_fetched(
+    client: httpx.AsyncClient, jobs: Jobs
+) -> None:
+    async with raw(says(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")) as inside:
+        inputs = {"a": {"href": inside.url}, "b": [{"href": "file:///etc/passwd"}]}
+        answer = await client.post(EXECUTE, json={"inputs": inputs})
+        assert answer.status_code == 201
+        job = answer.json()["jobID"]
+        assert (await client.get(f"/jobs/{job}/inputs")).json()["inputs"] == inputs
+        for below in ("", "/results", "/features", "/files", "/archive"):
+            await client.get(f"/jobs/{job}{below}")
+        assert inside.connections == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["..%2Finput.json", "%2e%2e%2finput.json", "..%5cinput.json", "%2Fetc%2Fpasswd"]
+)
+async def test_no_name_of_a_result_leads_out_of_it(client: httpx.AsyncClient, jobs: Jobs, name: str) -> None:
+    job = jobs.submit("plain")
+    jobs.store.put(f"executions/{job}/r1/input.json", b"secret")
+    jobs.succeed(job, {"a": 1, "files": [{"name": "../input.json", "key": f"executions/{job}/input.json"}]})
+    for below in ("results", "files"):
+        answer = await client.get(f"/jobs/{job}/{below}/{name}")
+        assert answer.status_code == 404, answer.text
+        assert "secret" not in answer.text
 
 
 async def test_every_answer_has_the_security_headers(client: httpx.AsyncClient, jobs: Jobs) -> None:
