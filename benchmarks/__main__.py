@@ -47,7 +47,7 @@ BENCHMARKS: list[tuple[str, str, str]] = [
     ("ledger.why", "", "--open 50000 --simulations 3"),
     ("assessment", "", "--parcels 200000 --no-gpkg"),
     ("completion", "--rounds 3", "--rounds 1 --workflows 400"),
-    ("signalbox", "", "--submissions 400 --watchers 200 --history 20000"),
+    ("signalbox", "--history 10000000", "--submissions 400 --watchers 200 --history 20000"),
     ("completion", "--memory 50000", ""),
 ]
 
