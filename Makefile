@@ -41,12 +41,12 @@ setup: $(STAMP) ## make .venv with everything pinned in requirements.lock
 
 $(BIN)/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Switchyard needs Python 3.11 or newer; set PYTHON=")'
-	@echo 'Setting up $(VENV): the first time it downloads what the tests need too (1.4 GB on disk), which takes minutes …'
+	@echo 'Setting up $(VENV): the first time it downloads what the tests need too (1.7 GB on disk), which takes minutes …'
 	@$(PYTHON) -m venv $(VENV)
 	@$(PIP) install $(KEPT) 2>/dev/null || { $(PIP) download --no-deps --dest $(WHEELS) $(UV) && $(PIP) install $(KEPT); }
 
 $(STAMP): requirements.lock pyproject.toml | $(BIN)/uv
-	@$(INSTALL) --offline $(LOCKED) 2>/dev/null || $(FETCH) $(LOCKED)
+	@$(INSTALL) --offline $(LOCKED) 2>/dev/null || $(FETCH) $(LOCKED) 2>&1 | sed '/^ + /d'
 	@$(INSTALL) --offline --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -81,15 +81,22 @@ def connected(config: "Settings | Config", url: str | None = None) -> Iterator[R
         raise BadInput("an argument of the command line is not valid UTF-8") from error
 
 
-def _connect(config: "Settings | Config", url: str) -> Rows:
+@contextmanager
+def missing_file_named(config: "Settings | Config", url: str = "") -> Iterator[None]:
+    """Where no file was found, a database that cannot be reached is probably not the one that is meant."""
     try:
-        connection = connect_sync(url, application_name="switchyard command")
+        yield
     except DatabaseUnavailable as error:
         if config is _NO_FILE and not url:
             raise ConfigError(
                 f"{not_found()}. Without one, PG* variables name the database: {error}"
             ) from error
         raise
+
+
+def _connect(config: "Settings | Config", url: str) -> Rows:
+    with missing_file_named(config, url):
+        connection = connect_sync(url, application_name="switchyard command")
     connection.row_factory = dict_row  # type: ignore[assignment]
     connection.adapters.register_loader("timestamptz", _Time)
     set_json_loads(_json, connection)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import psycopg
 import typer
 
-from switchyard.cli.database import configured
+from switchyard.cli.database import configured, missing_file_named
 from switchyard.cli.options import AsJson, ConfigFile
 from switchyard.cli.output import print_json
 from switchyard.ledger.errors import translated
@@ -50,11 +50,11 @@ def migrate(
 
         print(migrations.script(since), end="")
         return
-    url = configured(config).database.conninfo()
+    settings = configured(config)
     if down is not None and not yes:
         typer.confirm(f"Go back to {down}? Data of later revisions is lost.", abort=True)
-    with _explained():
-        _migrate(url, down, check, as_json)
+    with missing_file_named(settings), _explained():
+        _migrate(settings.database.conninfo(), down, check, as_json)
 
 
 def _migrate(url: str, down: str | None, check: bool, as_json: bool) -> None:

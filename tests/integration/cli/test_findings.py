@@ -76,9 +76,10 @@ def test_newuser_22_a_wrong_folder_is_named(
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     monkeypatch.setenv("PGHOST", str(tmp_path))
-    error = switchyard("list", code=78).err
-    assert error.startswith(f"switchyard: no configuration was found in {tmp_path}/empty: give -c FILE")
-    assert "PG* variables name the database: cannot connect" in error
+    for command in ("list", "migrate"):
+        error = switchyard(command, code=78).err
+        assert error.startswith(f"switchyard: no configuration was found in {tmp_path}/empty: give -c FILE")
+        assert "PG* variables name the database: cannot connect" in error
 
 
 def test_the_environment_alone_names_the_database(
