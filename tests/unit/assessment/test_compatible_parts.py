@@ -72,3 +72,15 @@ def test_overlapping_features_of_one_name_count_their_ground_once(world: World) 
     doubled = world.but(works=pieces, works_table=[works("7"), works("8"), PACKAGE])
     (row,) = doubled.assess(box(100, 100, 200, 200)).main.rows
     assert row["Majority_WwTw_ID"] == 8
+
+
+def test_overlapping_features_of_one_name_count_all_their_ground(world: World) -> None:
+    """No piece of works 7 is larger than the ground of works 8; together they are."""
+    pieces = [
+        (box(100, 100, 135, 200), {"WwTw_ID": 7}),
+        (box(125, 100, 160, 200), {"WwTw_ID": 7}),
+        (box(160, 100, 200, 200), {"WwTw_ID": 8}),
+    ]
+    split = world.but(works=pieces, works_table=[works("7"), works("8"), PACKAGE])
+    (row,) = split.assess(box(100, 100, 200, 200)).main.rows
+    assert row["Majority_WwTw_ID"] == 7
