@@ -65,7 +65,7 @@ def test_waiters_whose_rows_are_held_delay_no_other(database: Database) -> None:
         end(connection, child)
         other.execute("select from switchyard.action where action_uuid = any (%s) for update", [blocked])
         with conductor(database) as settles:
-            assert passes(settles) < 5 * PROMISED
+            assert passes(settles) < BLOCKED * PROMISED, "there is not a wait for each"
             assert ready(database, free)
             other.rollback()
             passes(settles)
@@ -82,7 +82,7 @@ def test_sets_whose_place_in_the_queue_is_held_delay_no_other(database: Database
         *blocked, free = [graph[None] for graph in graphs]
         other.execute("select from switchyard.yard where action_uuid = any (%s) for update", [blocked])
         with conductor(database) as settles:
-            assert passes(settles) < 5 * PROMISED
+            assert passes(settles) < BLOCKED * PROMISED, "there is not a wait for each"
             assert status(database, free) == "SUCCESSFUL"
             other.rollback()
             passes(settles)
@@ -100,7 +100,7 @@ def test_campaigns_whose_rows_are_held_delay_no_other(database: Database, table:
         column = "set_uuid" if table in ("campaign_item", "tally") else "action_uuid"
         other.execute(f"select from switchyard.{table} where {column} <> '{made[-1]}' for update")
         with conductor(database) as settles:
-            assert passes(settles) < 5 * PROMISED
+            assert passes(settles) < BLOCKED * PROMISED, "there is not a wait for each"
             assert len(campaigns.members(database, made[-1])) == 1
             assert database.execute("select count(*) from switchyard.inbox") == [(0,)]
             other.rollback()
@@ -117,7 +117,7 @@ def test_actions_that_wait_for_a_result_and_are_held_delay_no_other(database: Da
             end(connection, *(leader for leader, _ in asked.values()))
             *blocked, free = [follower for _, follower in asked.values()]
             other.execute("select from switchyard.yard where action_uuid = any (%s) for update", [blocked])
-            assert passes(settles) < 5 * PROMISED
+            assert passes(settles) < BLOCKED * PROMISED, "there is not a wait for each"
             assert status(database, free) == "SUCCESSFUL"
             other.rollback()
             passes(settles)
