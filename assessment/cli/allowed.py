@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from assessment.request import Request
 from switchyard.errors import BadInput
 
 
@@ -18,13 +17,13 @@ from switchyard.errors import BadInput
 class Allowed:
     prefixes: Sequence[str]
 
-    def check(self, said: Mapping[str, Any], request: Request) -> None:
-        """`said`: the request as it was written."""
-        for name, given in (("input", request.sites), ("ponds", request.ponds)):
-            if given is not None and given.url is not None and not self.has(given.url):
-                raise BadInput(
-                    f"{name}: {given.url!r:.200} is not in the store, and no --allow-url covers it"
-                )
+    def check(self, said: Mapping[str, Any]) -> None:
+        """The request as it was written, before anything that it names is opened."""
+        for name in ("input", "ponds"):
+            given = said.get(name)
+            url = given.get("url") if isinstance(given, dict) else None
+            if isinstance(url, str) and not self.has(url):
+                raise BadInput(f"{name}: {url!r:.200} is not in the store, and no --allow-url covers it")
         bundle = said.get("bundle")
         if isinstance(bundle, str) and not self.has(bundle if "://" in bundle else Path(bundle).as_posix()):
             raise BadInput(f"bundle: {bundle!r:.200} is not covered by any --allow-url")

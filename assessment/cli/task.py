@@ -41,10 +41,9 @@ class Words:
 
 
 def task(words: Words, progress: Progress, stack: ExitStack) -> Done:
-    request = _request(words)
-    allowed = Allowed((*words.allow_url, *([words.store] if words.store else [])))
     if words.request is not None:
-        allowed.check(words.request, request)
+        Allowed((*words.allow_url, *([words.store] if words.store else []))).check(words.request)
+    request = _request(words)
     if request.bundle is None:
         raise ConfigError("no reference bundle: give --bundle or set SWITCHYARD_BUNDLE")
     bundle = open_bundle(request.bundle)

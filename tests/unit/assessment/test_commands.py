@@ -4,11 +4,14 @@ import io
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import shapely
 
 from assessment import cli
+from assessment.cli.allowed import Allowed
+from switchyard.errors import BadInput
 from tests.unit.assessment.conftest import Call
 from tests.unit.assessment.files import frame, write
 from tests.unit.assessment.world import World, box, write_geojson
@@ -62,6 +65,44 @@ def test_requests_that_cannot_be_carried_out(
     assert done.code == 65
     assert message in done.err
     assert len(done.err.splitlines()) == 1
+
+
+INPUT = {"url": "file:///srv/store/uploads/1"}
+ALLOWED = Allowed(["file:///srv/store", "s3://bucket/prefix", "/srv/reference"])
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"input": {"url": "file:///etc/passwd"}}, "input: 'file:///etc/passwd' is not in the store"),
+        ({"input": {"url": "/etc/passwd"}}, "input: .* is not in the store"),
+        ({"input": {"url": "file:///srv/store/../secret"}}, "input: .* is not in the store"),
+        ({"input": {"url": "file:///srv/store/%2e%2e/secret"}}, "input: .* is not in the store"),
+        ({"input": {"url": "file:///srv/store-of-others/1"}}, "input: .* is not in the store"),
+        ({"input": {"url": "file://host/srv/store/1"}}, "input: .* is not in the store"),
+        ({"input": {"url": "s3://other/prefix/1"}}, "input: .* is not in the store"),
+        ({"input": INPUT, "ponds": {"url": "s3://bucket/elsewhere"}}, "ponds: .* is not in the store"),
+        ({"input": INPUT, "bundle": "/srv/other"}, "bundle: .* is not covered by any --allow-url"),
+        ({"input": INPUT, "edition": "/etc/passwd.toml:A"}, "edition: .* is not a name"),
+    ],
+)
+def test_m8_a_request_names_nothing_but_what_is_allowed(said: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        ALLOWED.check(said)
+
+
+def test_m8_what_is_allowed_may_be_named() -> None:
+    ALLOWED.check({"input": INPUT, "ponds": {"url": "s3://bucket/prefix/2"}, "bundle": "/srv/reference"})
+    ALLOWED.check({"input": {"key": "uploads/1"}, "edition": "C"})
+
+
+def test_m8_what_a_request_may_not_name_is_not_opened(call: Call, bundle: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.toml").write_text("no TOML, but a secret")
+    said = {"input": {"key": "a"}, "edition": f"{tmp_path}/secret.toml:A"}
+    (tmp_path / "input.json").write_text(json.dumps(said))
+    done = call("run", "-b", bundle, "-q", SWITCHYARD_INPUT=(tmp_path / "input.json").as_uri())
+    assert done.code == 65
+    assert "secret.toml:A' is not a name" in done.err
 
 
 @pytest.mark.parametrize(
