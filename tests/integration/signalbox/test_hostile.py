@@ -182,3 +182,18 @@ async def test_markup_in_submitted_values_is_escaped_on_every_page(
     ):
         page = await client.get(path, params={"f": "html"})
         assert evil not in page.text, path
+
+
+async def test_the_name_of_a_file_is_text_and_its_content_has_no_rights(
+    client: httpx.AsyncClient, jobs: Jobs
+) -> None:
+    name, job = "<img src=x onerror=alert(1)>.html", jobs.submit("plain")
+    jobs.store.put(f"executions/{job}/r1/{name}", b"<script>alert(1)</script>")
+    jobs.succeed(job, {"files": [{"name": name, "key": f"executions/{job}/r1/{name}"}]})
+    page = (await client.get(f"/jobs/{job}", params={"f": "html"})).text
+    assert name not in page
+    assert "&lt;img src=x onerror=alert(1)&gt;.html" in page
+    [file] = (await client.get(f"/jobs/{job}/files")).json()["files"]
+    answer = await client.get(file["href"])
+    assert answer.content == b"<script>alert(1)</script>"
+    assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
