@@ -78,7 +78,7 @@ class Keys:
                 answer = await client.get(self._settings.jwks)
                 answer.raise_for_status()
             found = jwt.PyJWKSet.from_dict(answer.json())
-        except (httpx.HTTPError, jwt.PyJWTError, ValueError) as error:
+        except (httpx.HTTPError, jwt.PyJWTError, ValueError, AttributeError) as error:  # a list has no .get
             log.warning("the issuer's keys cannot be read", error=type(error).__name__)
             if not self._keys:
                 raise Transient("the issuer's keys cannot be read now") from error

@@ -265,7 +265,7 @@ class Issuer:
                 issuer.fetched += 1
                 self.send_response(200)
                 self.end_headers()
-                self.wfile.write(json.dumps({"keys": issuer.published()}).encode())
+                self.wfile.write(json.dumps(issuer.document()).encode())
 
             def log_message(self, *_: Any) -> None:
                 return
@@ -275,6 +275,9 @@ class Issuer:
 
     def rotate(self, name: str) -> None:
         self.keys[name] = ec.generate_private_key(ec.SECP256R1())
+
+    def document(self) -> Any:
+        return {"keys": self.published()}
 
     def published(self) -> list[dict[str, Any]]:
         made = [
@@ -318,6 +321,22 @@ async def test_jwts_of_the_issuer_are_accepted_also_after_a_rotation(
         issuer.token(roles=["guests"]), issuer.token(sub=7), issuer.token(sub="\ud800"), issuer.token(sub="a\0b"), {"Authorization": f"Bearer {unsigned}"}, {"Authorization": "Bearer x.y.z"},
     ):  # fmt: skip
         assert (await client.get("/queues", headers=headers)).status_code == 401
+
+
+@pytest.mark.parametrize("document", [[], "x", None, {"keys": 5}, {"keys": [1]}])
+async def test_keys_that_cannot_be_read_leave_those_that_are_known(
+    connect: Connect, issuer: Issuer, monkeypatch: pytest.MonkeyPatch, document: Any
+) -> None:
+    monkeypatch.setattr("signalbox.access.jwt.AGAIN", 0.0)
+    settings = {"issuer": "https://issuer.example", "audience": "switchyard", "roles": {"ops": "operator"},
+                "jwks": f"http://127.0.0.1:{issuer.server.server_port}/keys"}  # fmt: skip
+    client = await connect(access={"jwt": settings})
+    assert (await client.get("/queues", headers=issuer.token())).status_code == 200
+    monkeypatch.setattr(issuer, "document", lambda: document)
+    before = issuer.fetched
+    assert (await client.get("/queues", headers=issuer.token("unknown"))).status_code == 401
+    assert issuer.fetched == before + 1
+    assert (await client.get("/queues", headers=issuer.token())).status_code == 200
 
 
 def test_a_role_includes_what_it_must() -> None:
