@@ -86,7 +86,7 @@ class Database:
         return row
 
     async def together(self, statements: Sequence[Statement]) -> list[DictRow]:
-        """The one row of each, in one transaction that hardly waits for locks; `Refused` where one fails."""
+        """The one row of each, in one transaction that waits only briefly; `Refused` if one fails."""
         async with self._connection() as connection:
             try:
                 return await _rows(connection, statements, patient=False)

@@ -1,9 +1,9 @@
 """Submissions that arrive while a message to the database is under way share the next, and its commit.
 
-ADR 0320. A message is one transaction: either all of its submissions are stored, or none. Where the database
-refuses one of them, or one would have to wait for a lock of somebody else, each is sent once more alone, so
-that no submission fails or waits because of another. After a lost connection nothing is repeated: whether it
-was stored is not known.
+ADR 0320. A message is one transaction: either all of its submissions are stored, or none. If the database
+refuses one of them, or one has to wait for a lock or takes more than two seconds (because of a trigger that
+was added, for example), each is sent once more alone, so that no submission fails or waits long because of
+another. After a lost connection nothing is repeated, because it is not known whether it was stored.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from psycopg.errors import LockNotAvailable
+from psycopg.errors import LockNotAvailable, QueryCanceled
 from psycopg.rows import DictRow
 
 from signalbox.access.roles import Caller
@@ -79,5 +79,5 @@ class Submissions:
         try:
             return [*await self._database.together([each.statement for each in group])]
         except Refused as refused:
-            alone = len(group) > 1 or isinstance(refused.error, LockNotAvailable)
+            alone = len(group) > 1 or isinstance(refused.error, LockNotAvailable | QueryCanceled)
             return [None if alone else refused.error] * len(group)

@@ -88,8 +88,8 @@ select switchyard.uuid_floor(%(at)s) as id;
 -- job: one job
 select * from switchyard.job where job_id = %(job)s;
 
--- impatient: a transaction that waits a moment only for locks of others
-select set_config('lock_timeout', '100ms', true);
+-- impatient: a transaction of many callers, which waits only briefly for locks and ends soon
+select set_config('lock_timeout', '100ms', true), set_config('statement_timeout', '2s', true);
 
 -- execute: submits a job in the caller's name, if the process is still as it was read
 select switchyard.execute_job(%(process)s, %(inputs)s::jsonb, %(idempotency_key)s, %(correlation_id)s, %(callbacks)s::jsonb,

@@ -130,6 +130,25 @@ async def test_one_that_waits_for_a_lock_delays_no_other(client: httpx.AsyncClie
     assert scenes(jobs) == Counter(first=1, held=1, other=30)
 
 
+async def test_submissions_that_take_long_do_not_delay_others_as_long(
+    client: httpx.AsyncClient, jobs: Jobs
+) -> None:
+    """A trigger that was added takes its time for some inputs."""
+    jobs.database.execute(
+        "create function public.dawdle() returns trigger language plpgsql as $$ begin perform pg_sleep(12); return new; end $$"
+    )
+    jobs.database.execute(
+        "create trigger dawdles before insert on switchyard.action for each row"
+        " when (new.parameters ->> 'scene' = 'slow') execute function public.dawdle()"
+    )
+    slow = [asyncio.create_task(submit(client, "slow")) for _ in range(signalbox.submissions.MESSAGES)]
+    answers = await asyncio.gather(*(submit(client, "other") for _ in range(10)))
+    assert {each.status_code for each in answers} == {201}
+    assert not any(each.done() for each in slow)
+    assert {(await each).status_code for each in slow} == {201}
+    assert scenes(jobs) == Counter(first=1, slow=signalbox.submissions.MESSAGES, other=10)
+
+
 async def test_nothing_is_sent_again_where_the_outcome_is_unknown(
     client: httpx.AsyncClient, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
