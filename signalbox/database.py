@@ -20,7 +20,7 @@ WAIT = 5.0
 # Planning over the partitions of every day takes longer than the statement: it is done once per connection.
 GENERIC = "set plan_cache_mode = force_generic_plan"
 BECOME, ROLE = query("signalbox", "become"), query("signalbox", "role")
-IMPATIENT = query("signalbox", "impatient")
+IMPATIENT, MIGRATED = query("signalbox", "impatient"), query("signalbox", "migrated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +105,14 @@ class Database:
             raise DatabaseUnavailable("no connection to the database was free in time") from error
 
     async def ready(self) -> bool | str:
-        """Whether the database answers."""
+        """Whether the database answers and is migrated."""
         try:
             async with self._pool.connection(timeout=0.7) as connection:
-                await connection.execute(PIN)
+                row = await (await connection.execute(MIGRATED)).fetchone()
         except (psycopg.Error, PoolTimeout) as error:
             return f"the database does not answer: {type(error).__name__}"
-        return True
+        assert row is not None
+        return True if row["migrated"] else "the database is not migrated: run `switchyard migrate`"
 
 
 def plan_changed(error: psycopg.Error) -> bool:

@@ -39,6 +39,10 @@ def inbox(
     for row in rows:
         row["entry"] = short(row["action_uuid"]) if row["action_uuid"] else str(row["entry_id"])
         row["kind"] = None if row["action_uuid"] else row["kind"]
+        if (
+            row["note"] == row["error"]
+        ):  # the note of a failure is the first line of its error, unless it has one
+            row["note"] = None
     print_table(rows, FIELDS, "The inbox is empty.")
     if more is not None:
         print(f"The oldest {limit:,} of {more['size']:,}; --limit N shows more.")

@@ -175,3 +175,6 @@ where f.depth = 1 order by f.status = 'SUCCESSFUL', f.action_uuid limit 5;
 select f.action_uuid as job_id, array[(f.area[1])[0], (f.area[1])[1], coalesce((g.area[0])[0], (f.area[0])[0]), (f.area[0])[1]] as bbox
 from switchyard.visible_footprint f left join switchyard.visible_footprint g on g.action_uuid = f.action_uuid and g.part = 2
 where f.action_uuid = any(%(jobs)s::uuid[]) and f.part = 1;
+
+-- migrated: whether the database has the view that the pages are built from
+select to_regclass('switchyard.job') is not null as migrated;

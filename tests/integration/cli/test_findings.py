@@ -56,6 +56,13 @@ def test_newuser_10_the_inbox_shows_how_many_it_does_not_show(switchyard: Comman
     assert "there are more" not in switchyard("list", "-n", "3").out
 
 
+def test_the_inbox_prints_an_error_that_is_its_note_once(switchyard: Command) -> None:
+    switchyard.event(switchyard.submitted(), "FAILED", error="it broke")
+    switchyard.event(switchyard.submitted(), "FAILED", error="the first line\nand a second")
+    printed = switchyard("inbox").out
+    assert (printed.count("it broke"), printed.count("the first line")) == (1, 2)
+
+
 def test_newuser_10_failed_actions_are_dismissed_by_id_and_by_filter(switchyard: Command) -> None:
     one, two, three = (switchyard.submitted() for _ in range(3))
     for uuid in (one, two, three):

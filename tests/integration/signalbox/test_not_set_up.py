@@ -18,6 +18,10 @@ async def test_without_a_ledger_or_its_roles_the_answer_names_migrate(
         answer = await client.get("/jobs")
         assert answer.status_code == 503
         assert "run `switchyard migrate`" in answer.json()["detail"]
+    ready = client.site.database.ready  # type: ignore[attr-defined]
+    assert await ready() == "the database is not migrated: run `switchyard migrate`"
+    migrate.upgrade(own_postgres.url())
+    assert await ready() is True
 
 
 async def test_a_user_that_cannot_take_the_roles_is_named_as_the_cause(
