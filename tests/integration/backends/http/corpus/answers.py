@@ -80,10 +80,10 @@ _BROKEN_BODY = [
     _said("a deflate bomb", _with_body(zlib.compress(bytes(50 * 2**20)), b"Content-Encoding: deflate\r\n"), Success,
           "unpacks to more than"),
     _said("gzip in gzip", _with_body(gzip.compress(gzip.compress(bytes(9 * 2**20))), b"Content-Encoding: gzip, gzip\r\n"),
-          Success, "packed as 'gzip, gzip'"),
-    _said("brotli", _with_body(b"\x1b\x0e", b"Content-Encoding: br\r\n"), Success, "packed as 'br'"),
+          Success, "encoded as 'gzip, gzip'"),
+    _said("brotli", _with_body(b"\x1b\x0e", b"Content-Encoding: br\r\n"), Success, "encoded as 'br'"),
     _said("an encoding with a long name", _with_body(b"x", b"Content-Encoding: " + b"z" * 4000 + b"\r\n"), Success,
-          "packed as 'z+'"),
+          "encoded as 'z+'"),
 ]  # fmt: skip
 
 _ODD = [
