@@ -15,18 +15,18 @@ SLIVER = 1e-4
 
 
 def spans(starts: Ints, counts: Ints) -> Ints:
-    """The indices start..start+count-1 of every span, one after the other."""
+    """The indices start..start+count-1 of each span, concatenated."""
     total = int(counts.sum())
     before = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else counts
     return np.arange(total, dtype=np.int64) + np.repeat(starts - before, counts)
 
 
 def distinct(values: Ints) -> Ints:
-    """The distinct values, sorted. np.unique alone would import numpy.ma, a fifth of a cold start."""
+    """The sorted distinct values. np.unique would import numpy.ma, which takes a fifth of a cold start."""
     found: Ints = np.unique(values, return_index=True)[0]
     return found
 
 
 def offsets(counts: Ints) -> Ints:
-    """Counts as the n + 1 offsets of a ragged array."""
+    """Convert counts to the n + 1 offsets of a ragged array."""
     return np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))

@@ -1,4 +1,4 @@
-"""Writes a spooled layer in curve order: what is close on the ground is close in the files."""
+"""Write a spooled layer in curve order, so that nearby features are close together in the files."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ BLOCK = 50_000
 
 
 def arrange(spool: Spool, folder: Path) -> int:
-    """Write all arrays of the layer but `overlaps`; the number of levels of boxes."""
+    """Write all arrays of the layer except `overlaps`; return the number of levels of boxes."""
     boxes = spool.taken("boxes", "<f8", (0, 4))
     along = curve.positions(boxes)
     order = np.argsort(along, kind="stable")
@@ -35,7 +35,7 @@ def arrange(spool: Spool, folder: Path) -> int:
 
 
 def _feature_order(feature: Ints, along: npt.NDArray[np.uint32], count: int) -> Ints:
-    """Source rows by where their first piece lies; those without area come last."""
+    """Source rows in the order of their first piece; rows without area come last."""
     place = np.full(count, np.iinfo(np.int64).max, dtype=np.int64)
     first = np.flatnonzero(np.r_[True, feature[1:] != feature[:-1]]) if len(feature) else feature
     place[feature[first]] = along[first]
@@ -79,7 +79,7 @@ def _write_columns(spool: Spool, folder: Path, rows: Ints) -> None:
 
 
 def _write_text(packed: list[tuple[bytes, Ints]], content_path: Path, ends_path: Path, rows: Ints) -> None:
-    """Texts in the order of `rows`; a null keeps its mark."""
+    """Write the texts in the order of `rows`; nulls are preserved."""
     content = np.frombuffer(b"".join(text for text, _ in packed), dtype=np.uint8)
     before = offsets(np.array([len(text) for text, _ in packed], dtype=np.int64))
     reach = [

@@ -1,7 +1,7 @@
 """A packed tree of bounding boxes over features in curve order: no pointers, so it can be memory-mapped.
 
-Level 0 holds one box per feature, level k one box for every FANOUT boxes of level k - 1. A search walks all
-queries down at once, level by level; its cost follows what the queries touch, not the size of the layer.
+Level 0 holds one box per feature, level k one box per FANOUT boxes of level k - 1. A search processes all
+queries together, level by level; its cost depends on the boxes that they meet, not on the layer's size.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ FANOUT = 16
 
 
 def grow(boxes: Floats) -> list[Floats]:
-    """The levels above `boxes`, the last with at most FANOUT boxes."""
+    """The levels above `boxes`; the last one has at most FANOUT boxes."""
     levels: list[Floats] = []
     below = boxes
     while len(below) > FANOUT:
@@ -31,7 +31,7 @@ def _parents(boxes: Floats) -> Floats:
 
 
 def search(levels: Sequence[Floats], queries: Floats) -> tuple[Ints, Ints]:
-    """Pairs (query, feature) whose boxes meet, ordered by query, then feature."""
+    """Pairs (query, feature) whose boxes intersect, ordered by query, then feature."""
     top = levels[-1]
     query = np.repeat(np.arange(len(queries)), len(top))
     node = np.tile(np.arange(len(top)), len(queries))

@@ -1,4 +1,4 @@
-"""Builds a bundle version: reads each layer once as a stream, arranges it, checks it, then publishes it."""
+"""Build a bundle version: read each layer once as a stream, arrange and check it, then publish."""
 
 import json
 import shutil
@@ -30,12 +30,12 @@ Say = Callable[[str], None]
 
 
 def build(sources: Sources, home: Path, say: Say) -> Manifest:
-    """The new version, published in `home`; BadInput, and nothing published, on an error of the gate."""
+    """Build a version and publish it in `home`; BadInput, and nothing published, on errors of the gate."""
     if not sources.layers:
         raise BadInput("no layer to build a bundle from")
     home.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=versions.BUILDING, dir=home))
-    work.chmod(0o755)  # a worker may run as another user than the one who builds
+    work.chmod(0o755)  # a worker may run as another user than the builder
     try:
         made = _build_in(work, sources, _previous(home), say)
         (work / manifest.FILE).write_text(made.as_json())
@@ -77,7 +77,7 @@ def _build_in(work: Path, sources: Sources, previous: Manifest | None, say: Say)
 
 
 def _version(files: Mapping[str, str]) -> str:
-    """The day and the content: the same sources on the same day are the same version."""
+    """A version name from date and content: the same sources on the same day have the same version."""
     content = sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:12]
     return f"{datetime.now(UTC):%Y%m%d}-{content}"
 
@@ -109,7 +109,7 @@ def _layer(
 def _with_overlaps(
     folder: Path, name: str, kinds: Mapping[str, str], *, levels: int, source: str, say: Say
 ) -> tuple[LayerEntry, Layer]:
-    """Find overlaps in the arranged layer, and store them with it."""
+    """Find the overlaps in the arranged layer, and store them with the layer."""
     say(f"{name}: looking for overlaps")
     layer = open_layer(folder, name, kinds, levels, compared=False)
     found = overlapping(layer)
@@ -130,7 +130,7 @@ def _with_overlaps(
 
 
 def _of_spool(name: str, spool: Spool, entry: LayerEntry) -> Iterator[Finding]:
-    """What a user of the bundle should know about how it was read."""
+    """Findings about how the layer was read, for users of the bundle."""
     if not entry.pieces:
         yield Finding("error", name, "no feature has any area")
     if spool.repaired:
@@ -142,7 +142,7 @@ def _of_spool(name: str, spool: Spool, entry: LayerEntry) -> Iterator[Finding]:
 
 
 def _table(name: str, path: Path, inner: str | None) -> list[dict[str, Any]]:
-    """The rows of a lookup table under our names for its columns."""
+    """The rows of a lookup table, with our column names."""
     rows = read_table(path, name, inner)
     if not rows:
         raise BadInput(f"{name}: {path.name} has no rows")
@@ -156,7 +156,7 @@ def _table(name: str, path: Path, inner: str | None) -> list[dict[str, Any]]:
 def inspect(
     layers: Mapping[str, Layer], tables: Mapping[str, list[dict[str, Any]]], previous: Manifest | None
 ) -> list[Finding]:
-    """All findings of the quality gate about a bundle's content."""
+    """All findings of the quality gate for a bundle's content."""
     findings = list(gate.shrunk({name: len(layer) for name, layer in layers.items()}, previous))
     if "coefficient_layer" in layers:
         findings += gate.coefficients(layers["coefficient_layer"])

@@ -1,6 +1,6 @@
-"""A reference bundle, opened for reading; layers are mapped when they are first used.
+"""A reference bundle, opened for reading; layers are memory-mapped on first use.
 
-Whatever of it cannot be read is a ConfigError: the operator's to repair, never the fault of an upload.
+Unreadable content is a ConfigError: the operator has to repair it, and no upload is to blame.
 """
 
 import json
@@ -56,7 +56,7 @@ class Bundle:
             raise self._unreadable(LOOKUPS, error) from error
 
     def verify(self) -> None:
-        """Reads all of it, which takes a second for each gigabyte, and maps it: later, nothing is missing."""
+        """Read and map all files, about a second per gigabyte, so that no file is found missing later."""
         for finding in self.damaged():
             raise self._unreadable(finding.subject, finding.message)
         for name in self.manifest.layers:
@@ -64,7 +64,7 @@ class Bundle:
         _ = self.lookups
 
     def damaged(self) -> Iterator[Finding]:
-        """Files that are not what was built."""
+        """Findings about files that differ from what was built."""
         for name, expected in self.manifest.files.items():
             try:
                 if digest(self.folder / name) != expected:
@@ -79,13 +79,13 @@ class Bundle:
         return ConfigError(f"the bundle {self.folder} is damaged: {what}: {said}; build or copy it again")
 
     def missing(self, assessment: str) -> list[str]:
-        """What an assessment of this kind needs and the bundle was built without."""
+        """The layers and tables that this kind of assessment needs and the bundle lacks."""
         return [name for name in NEEDS[assessment] if not self.has(name) and name not in self.manifest.tables]
 
     def require(self, assessment: str) -> None:
-        """A BadInput where the bundle has nothing for an assessment of this kind.
+        """Raise BadInput if the bundle has no data for this kind of assessment.
 
-        Where it has some of it, whoever built the bundle left out the rest: a ConfigError.
+        If it has only part of the data, the bundle was built incompletely: a ConfigError.
         """
         missing = self.missing(assessment)
         if not missing:
@@ -97,14 +97,14 @@ class Bundle:
 
 
 def _check(tables: Tables, counts: Mapping[str, int]) -> None:
-    """ValueError or LookupError where the tables are not those that the manifest counts."""
+    """Raise ValueError or LookupError if the tables do not match the counts in the manifest."""
     for name, count in counts.items():
         if len(tables[name]) != count:
             raise ValueError(f"{name} has {len(tables[name]):,} rows instead of {count:,}")
 
 
 def open_bundle(place: Path | str) -> Bundle:
-    """A version's folder, or a bundle's folder, whose current version is taken."""
+    """Open the version in this folder, or the current version if this is a bundle's folder."""
     path = Path(str(place).removeprefix("file://"))
     folder = versions.current(path) or path
     return Bundle(folder, manifests.read(folder))

@@ -1,4 +1,4 @@
-"""Checks a bundle again: files against their hashes, content against the quality gate."""
+"""Check a built bundle: files against their hashes, content against the quality gate."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from assessment.bundle.manifest import Finding
 
 
 def check(folder: Path) -> list[Finding]:
-    """Errors and warnings. The content is checked only if the files are intact."""
+    """All errors and warnings. The content is checked only if the files are intact."""
     bundle = open_bundle(folder)
     damaged = list(bundle.damaged())
     if damaged:

@@ -1,4 +1,4 @@
-"""Position along a Hilbert curve: what is close on the ground is close in the file."""
+"""Positions along a Hilbert curve, which places features that are close on the ground close in the file."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ Cells = npt.NDArray[np.unsignedinteger[Any]]
 
 ORDER = 16
 EXTENT = (0.0, 0.0, 700_000.0, 1_300_000.0)
-"""The British National Grid; fixed, so that a layer's order does not depend on its other features."""
+"""The bounds of the British National Grid; fixed, so that a layer's order never depends on other features."""
 
 
 def positions(boxes: Floats) -> Cells:
-    """Hilbert position of the centre of each (xmin, ymin, xmax, ymax)."""
+    """The Hilbert position of the centre of each box (xmin, ymin, xmax, ymax)."""
     side = (1 << ORDER) - 1
     x = _cells((boxes[:, 0] + boxes[:, 2]) / 2, EXTENT[0], EXTENT[2], side)
     y = _cells((boxes[:, 1] + boxes[:, 3]) / 2, EXTENT[1], EXTENT[3], side)
@@ -27,7 +27,7 @@ def _cells(values: Floats, low: float, high: float, side: int) -> Cells:
 
 
 def _hilbert(x: Cells, y: Cells) -> Cells:
-    """The classic walk from the coarsest quadrant to the finest, over whole arrays at once."""
+    """The standard algorithm, from the coarsest quadrant to the finest, on whole arrays."""
     distance: Cells = np.zeros(len(x), dtype=np.uint32)
     for bit in range(ORDER - 1, -1, -1):
         right: Cells = (x >> np.uint32(bit)) & np.uint32(1)
@@ -43,7 +43,7 @@ def _turn(
     right: Cells,
     upper: Cells,
 ) -> tuple[Cells, Cells]:
-    """Rotate the quadrant just entered so that the curve runs on without a jump."""
+    """Rotate the current quadrant so that the curve is continuous."""
     side = np.uint32((1 << ORDER) - 1)
     lower = upper == 0
     mirrored = lower & (right == 1)

@@ -1,4 +1,4 @@
-"""The quality gate: what must be right before a bundle is used, and what its users should know."""
+"""The quality gate: errors that prevent the use of a bundle, and warnings for its users."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def coefficients(parcels: Layer) -> Iterator[Finding]:
-    """Coefficients out of their range are errors, missing ones are not."""
+    """Report out-of-range coefficients as errors and missing ones as warnings."""
     for column, highest in RANGES.items():
         values = parcels.numbers(column)
         wrong = (values < 0) | (values > highest)
@@ -43,13 +43,13 @@ def _count(rows: Bools) -> str:
 
 
 def _named(parcels: Layer, rows: Bools, values: Floats) -> str:
-    """The first of them by its row in the source."""
+    """The source row and value of the first affected parcel."""
     row = int(np.flatnonzero(rows)[0])
     return f"row {int(parcels.source_row[row]) + 1}: {values[row]:g}"
 
 
 def shrunk(layers: Mapping[str, int], previous: Manifest | None) -> Iterator[Finding]:
-    """A layer that lost a tenth of its rows since the last version was probably truncated."""
+    """A layer that lost more than a tenth of its rows since the last version was probably truncated."""
     for name, count in layers.items():
         before = previous.layers[name].features if previous and name in previous.layers else 0
         if count < SHRINKS_TO * before:
@@ -66,7 +66,7 @@ def _of(manifest: Manifest | None) -> str:
 
 
 def works(rows: Rows, catchments: Layer | None) -> Iterator[Finding]:
-    """The works lookup against itself and against the catchments that refer to it."""
+    """Check the works lookup itself, and against the catchments that refer to it."""
     codes = [code_of(row["WwTW_code"]) for row in rows]
     known = {code for code in codes if code}
     nameless = sum(code is None for code in codes)
@@ -98,7 +98,7 @@ def _unknown_works(catchments: Layer, known: set[str]) -> Iterator[Finding]:
 
 
 def rates(rows: Rows, catchments: Layer | None) -> Iterator[Finding]:
-    """Catchments that have no occupancy and water use of their own."""
+    """Report rows without usable rates, and catchments without a row."""
     known = {text_of(row["NN_Catchment"]) for row in rows}
     unusable = [
         r for r in rows if number_of(r["Occ_Rate"]) is None or number_of(r["Water_Usage_L_Day"]) is None

@@ -1,7 +1,7 @@
 """An open layer of a bundle: memory-mapped arrays, of which a query reads only what it needs.
 
-A feature is what the source had; a piece is a single polygon of at most a few hundred vertices, cut from a
-feature. Everything is computed on pieces and summed by feature. Pieces and features lie in curve order.
+A feature is a row of the source; a piece is a single polygon of at most a few hundred vertices, cut from a
+feature. Areas are computed for pieces and summed by feature. Pieces and features are stored in curve order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class Layer:
         return len(self.source_row)
 
     def check(self, features: int, pieces: int, vertices: int) -> None:
-        """ValueError where the arrays do not fit together, or not to the counts of the manifest."""
+        """Raise ValueError if the arrays do not match each other or the counts in the manifest."""
         lengths = {
             "source_row": (len(self.source_row), features),
             "feature": (len(self.feature), pieces),
@@ -55,13 +55,13 @@ class Layer:
                 raise ValueError(f"{what} is {found:,} instead of {expected:,}")
 
     def near(self, boxes: Floats) -> tuple[Ints, Ints]:
-        """Pairs (query, piece) whose bounding boxes meet."""
+        """Pairs (query, piece) whose bounding boxes intersect."""
         if not len(self.feature) or not len(boxes):
             return np.empty(0, np.int64), np.empty(0, np.int64)
         return boxtree.search(self.levels, boxes)
 
     def polygons(self, pieces: Ints) -> Geometries:
-        """The polygons of the given pieces, built from the mapped arrays."""
+        """The polygons of the given pieces, built from the memory-mapped arrays."""
         ring_starts = self.pieces[pieces]
         ring_counts = self.pieces[pieces + 1] - ring_starts
         rings = spans(ring_starts, ring_counts)
@@ -78,7 +78,7 @@ class Layer:
         return np.asarray(values, dtype=np.float64)
 
     def texts(self, column: str) -> list[str | None]:
-        """A text column, by feature; decoded as a whole, so only for layers of modest size."""
+        """A text column, by feature; decoded as a whole, so only suitable for layers of modest size."""
         if column not in self.cache:
             values = self.columns[column]
             assert isinstance(values, Text)
@@ -90,7 +90,7 @@ class Layer:
 def open_layer(
     folder: Path, name: str, columns: Mapping[str, str], levels: int, *, compared: bool = True
 ) -> Layer:
-    """Map the arrays that `arrange` wrote to `folder`; `compared`: its overlaps are known."""
+    """Memory-map the arrays that `arrange` wrote to `folder`; `compared`: whether its overlaps are known."""
 
     def mapped(part: str) -> Any:
         path = folder / f"{part}.npy"

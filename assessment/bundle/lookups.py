@@ -14,7 +14,7 @@ CONCENTRATIONS = (
 
 @dataclass(frozen=True)
 class Works:
-    """A row of WwTw_lookup; concentrations in mg/l, None where the table has no number."""
+    """A row of WwTw_lookup; concentrations in mg/l, None if the table has no number."""
 
     code: str
     name: str | None
@@ -36,7 +36,7 @@ class Lookups:
 
 
 def code_of(value: Any) -> str | None:
-    """A works' code as text: 938, 938.0, ' 938' and '\\t938' are the same works."""
+    """A works' code as text: 938, 938.0, ' 938' and '\\t938' are the same code."""
     text = "" if value is None else str(value).strip()
     if text.endswith(".0") and text[:-2].isdigit():
         text = text[:-2]
@@ -58,7 +58,7 @@ def text_of(value: Any) -> str | None:
 
 
 def lookups(works: Iterable[Mapping[str, Any]], rates: Iterable[Mapping[str, Any]]) -> Lookups:
-    """Rows by code and by catchment; of repeated codes and names the first is used."""
+    """Index the rows by code and by catchment; of repeated codes and names the first is used."""
     by_code: dict[str, Works] = {}
     for row in works:
         code = code_of(row["WwTW_code"])

@@ -53,7 +53,7 @@ class Manifest:
 
 
 def read(folder: Path) -> Manifest:
-    """The manifest in a folder; ConfigError if there is none that can be read."""
+    """Read the manifest in a folder; raises ConfigError if it is missing or unreadable."""
     path = folder / FILE
     try:
         data = json.loads(path.read_text())

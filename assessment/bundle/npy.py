@@ -1,4 +1,4 @@
-"""Writes .npy files in pieces and hashes them, so that no array has to be in memory as a whole."""
+"""Write and hash .npy files in parts, so that no array has to be in memory as a whole."""
 
 import hashlib
 from pathlib import Path
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 
 class NpyWriter:
-    """Appends rows to a .npy whose shape is known beforehand."""
+    """Appends rows to a .npy file whose shape is known in advance."""
 
     def __init__(self, path: Path, dtype: str, shape: tuple[int, ...]) -> None:
         self._file = path.open("wb")
@@ -34,7 +34,7 @@ class NpyWriter:
 
 
 def save(path: Path, array: npt.NDArray[Any]) -> None:
-    """A whole array at once."""
+    """Write a whole array."""
     with NpyWriter(path, array.dtype.str, array.shape) as writer:
         writer.write(array)
 

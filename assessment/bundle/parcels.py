@@ -1,7 +1,7 @@
-"""Synthetic parcels side by side, for the sample region and benchmarks.
+"""Synthetic adjacent parcels, for the sample region and benchmarks.
 
-Parcels are quadrilaterals of about a hectare with a bend in every side. Neighbours share their vertices to
-the last bit, as in a real land-use map, so the layer has neither gaps nor overlaps.
+Parcels are quadrilaterals of about a hectare with a bend in each side. Neighbours share identical
+vertices, as in a real land-use map, so the layer has neither gaps nor overlaps.
 """
 
 import math
@@ -16,7 +16,7 @@ from assessment.arrays import Floats, Geometries
 
 @dataclass(frozen=True)
 class Ground:
-    """Where the parcels lie and how long their sides are, in metres."""
+    """The position of the parcels and the length of their sides, in metres."""
 
     parcels: int
     east: float = 420_000.0
@@ -26,7 +26,7 @@ class Ground:
 
     @property
     def across(self) -> int:
-        """Parcels in a row."""
+        """The number of parcels in a row."""
         return max(round(math.sqrt(self.parcels)), 1)
 
 
@@ -43,7 +43,7 @@ CLASSES = np.array(
 
 
 def bands(ground: Ground) -> Iterator[tuple[Geometries, Floats, int]]:
-    """The layer row by row of parcels: polygons, their four coefficients, the number of the first."""
+    """Yield the layer row by row: polygons, their four coefficients, the number of the first parcel."""
     generator = np.random.default_rng(ground.seed)
     lower = _nodes(generator, ground, 0)
     for row in range(-(-ground.parcels // ground.across)):
@@ -57,7 +57,7 @@ def bands(ground: Ground) -> Iterator[tuple[Geometries, Floats, int]]:
 
 
 def _nodes(generator: np.random.Generator, ground: Ground, row: float) -> tuple[Floats, Floats]:
-    """The corners on one line between rows, and the bends between them."""
+    """The corners on one line between rows, and the bends between the corners."""
     across = ground.across
     return _bends(generator, ground, across + 1, row, 0.0), _bends(generator, ground, across, row, 0.5)
 

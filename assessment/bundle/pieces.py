@@ -1,4 +1,4 @@
-"""Features become pieces: valid, single polygons, small enough to be cheap to process."""
+"""Split features into pieces: valid, single polygons, small enough to be cheap to process."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from assessment.arrays import Geometries, Ints, distinct
 from assessment.polygonal import polygonal, snapped
 
 LARGEST = 256
-"""Vertices of a piece. A county's outline has 10^5; a site on its edge should pay for a few hundred."""
+"""Vertices per piece. A county's outline has 10^5; a site at its edge should only process a few hundred."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def pieces(geometries: Geometries, *, on_grid: bool = False) -> Pieces:
 
 
 def _cut(polygons: Geometries, feature: Ints) -> tuple[Geometries, Ints]:
-    """Large polygons replaced by what they are cut into; the rest untouched."""
+    """Replace large polygons by their parts; leave the others unchanged."""
     large = shapely.get_num_coordinates(polygons) > LARGEST
     if not large.any():
         return polygons, feature
@@ -53,7 +53,7 @@ def _cut(polygons: Geometries, feature: Ints) -> tuple[Geometries, Ints]:
 
 
 def subdivide(polygon: shapely.Geometry, largest: int = LARGEST) -> list[shapely.Geometry]:
-    """Halve along the longer side until no part has more than `largest` vertices."""
+    """Halve a polygon along its longer side until no part has more than `largest` vertices."""
     done: list[shapely.Geometry] = []
     waiting = [polygon]
     while waiting:

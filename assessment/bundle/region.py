@@ -1,4 +1,4 @@
-"""A generated sample region: two rivers, their catchments, towns with works, fields, newts."""
+"""A generated sample region: two rivers, their catchments, towns with works, fields and newts."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ COUNCILS = ("Alderdale District", "Sallowshire (B)", "Thornby City")
 
 @dataclass(frozen=True)
 class Region:
-    """Geometries by kind; towns, brooks and councils in the order of their names."""
+    """Geometries by kind; towns, brooks and councils are in the order of their names."""
 
     towns: Geometries
     rivers: Geometries
@@ -42,13 +42,13 @@ def region(seed: int) -> Region:
 
 
 def _bent(cells: Geometries) -> Geometries:
-    """Straight borders as nature has them: all ground is shifted alike, so what met still meets."""
+    """Bend straight borders by shifting all coordinates alike, so that shared borders stay shared."""
     bent: Geometries = shapely.transform(shapely.segmentize(cells, 120.0), _shift)
     return bent
 
 
 def _shift(coords: Floats) -> Floats:
-    """Waves of several lengths, ebbing away towards the frame."""
+    """Waves of several lengths that fade out towards the frame."""
     x, y = (coords[:, 0] - WEST) / WIDE, (coords[:, 1] - SOUTH) / HIGH
     calm = np.clip(np.minimum(np.minimum(x, 1 - x), np.minimum(y, 1 - y)) * 12, 0, 1)
     sway = 130 * np.sin(31 * y + 5 * x) + 70 * np.sin(67 * y - 23 * x) + 28 * np.sin(171 * y + 90 * x)
@@ -58,14 +58,14 @@ def _shift(coords: Floats) -> Floats:
 
 
 def _towns(generator: np.random.Generator) -> Geometries:
-    """Blobs well apart from each other, the first ones larger."""
+    """Irregular shapes at a distance from each other; the first ones are larger."""
     middles = _spread(generator, len(TOWNS), 2_600.0, 1_400.0)
     sizes = np.linspace(1_150.0, 420.0, len(TOWNS))
     return _blobs(generator, middles, sizes, 22)
 
 
 def _spread(generator: np.random.Generator, count: int, apart: float, inside: float) -> Floats:
-    """Points in the frame at a minimum distance, which shrinks if there is no room."""
+    """Points in the frame at a minimum distance, which is reduced if there is not enough room."""
     low, high = np.array([WEST, SOUTH]) + inside, np.array([WEST + WIDE, SOUTH + HIGH]) - inside
     kept: list[Floats] = []
     while len(kept) < count:
@@ -87,7 +87,7 @@ def _blobs(generator: np.random.Generator, middles: Floats, sizes: Floats, corne
 
 
 def _rivers(generator: np.random.Generator) -> Geometries:
-    """Lines that wander from the west to the coast in the east."""
+    """Lines that meander from the west to the coast in the east."""
     along = np.linspace(0, 1, 40)
     lines = []
     for start, end in ((0.75, 0.55), (0.25, 0.42)):
@@ -99,7 +99,7 @@ def _rivers(generator: np.random.Generator) -> Geometries:
 
 
 def _cells(generator: np.random.Generator, count: int, wander: float) -> Geometries:
-    """The frame divided among points: no gaps, no overlaps, borders that shapes share."""
+    """Divide the frame into cells around points: without gaps or overlaps, with shared borders."""
     middles = _spread(generator, count, WIDE * wander, 900.0)
     cells = shapely.get_parts(shapely.voronoi_polygons(shapely.multipoints(middles), extend_to=frame()))
     cut = shapely.intersection(cells, frame())
@@ -109,7 +109,7 @@ def _cells(generator: np.random.Generator, count: int, wander: float) -> Geometr
 
 
 def _ponds(generator: np.random.Generator, rivers: Geometries) -> Geometries:
-    """Ponds, thicker in the valleys."""
+    """Ponds, more of them in the valleys."""
     low, high = np.array([WEST, SOUTH]) + 60, np.array([WEST + WIDE, SOUTH + HIGH]) - 60
     points = generator.uniform(low, high, (900, 2))
     far = shapely.distance(shapely.points(points), shapely.union_all(rivers))
@@ -118,7 +118,7 @@ def _ponds(generator: np.random.Generator, rivers: Geometries) -> Geometries:
 
 
 def risk_zones(made: Region) -> dict[str, shapely.Geometry]:
-    """Red where ponds are dense, amber about them, green the rest; they share their borders."""
+    """Red where ponds are dense, amber around these areas, green elsewhere; zones share their borders."""
     dense = shapely.union_all(shapely.buffer(made.ponds, 210.0, quad_segs=4))
     red = shapely.intersection(shapely.buffer(shapely.buffer(dense, -170.0), 190.0), frame())
     amber = shapely.difference(shapely.intersection(shapely.buffer(dense, 160.0), frame()), red)

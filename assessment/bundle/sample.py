@@ -1,4 +1,4 @@
-"""The sample region as files: sources of a bundle, the bundle built from them, and sites to assess."""
+"""Write the sample region: source files of a bundle, the bundle built from them, and sites to assess."""
 
 import csv
 import json
@@ -20,7 +20,7 @@ from assessment.polygonal import only_polygons
 from assessment.results import Kind, Table
 
 CATCHMENTS = {"River Alder SAC": (0, 1, 2), "Thorn Water SPA": (3, 4)}
-"""Which brooks each protected site takes its water from; the coast belongs to none."""
+"""The brooks that drain to each protected site; the coast belongs to none."""
 UNKNOWN_WORKS = "5117"
 SIDE = 125.0
 FIELDS = {
@@ -33,7 +33,7 @@ FIELDS = {
 
 
 def write(folder: Path, seed: int, say: Callable[[str], None]) -> None:
-    """Everything under `folder`; the same seed makes the same region."""
+    """Write all files under `folder`; the same seed makes the same region."""
     sources = folder / "sources"
     sources.mkdir(parents=True, exist_ok=True)
     made = regions.region(seed)
@@ -65,7 +65,7 @@ def _catchments(made: Region) -> Geometries:
 
 
 def _parcels(made: Region, seed: int) -> Table:
-    """Fields by what is near: houses in towns, woods here and there, pasture along the rivers."""
+    """Assign land uses by location: houses in towns, scattered woods, pasture along the rivers."""
     across, up = round(WIDE / SIDE), round(HIGH / SIDE)
     ground = parcels.Ground(max(across, up) ** 2, WEST, SOUTH, SIDE, seed)
     polygons = np.concatenate([band for band, _, _ in parcels.bands(ground)])
@@ -124,7 +124,7 @@ def _rate_rows() -> Iterable[dict[str, Any]]:
 
 
 def _write_sites(folder: Path, made: Region, seed: int) -> None:
-    """Sites at the edges of towns, one across a border of catchments, one far from everything."""
+    """Sites at the edges of towns, one across a catchment border, one far from everything."""
     generator = np.random.default_rng(seed + 2)
     middles = [_edge(town, generator) for town in made.towns for _ in range(2)]
     border = shapely.intersection(*shapely.boundary(_catchments(made)))
@@ -156,7 +156,7 @@ def _write_sites(folder: Path, made: Region, seed: int) -> None:
 
 
 def _neighbours(ponds: Geometries) -> Geometries:
-    """Two ponds a short walk apart."""
+    """Two ponds about 700 m apart."""
     far = shapely.distance(ponds, ponds[len(ponds) // 2])
     return ponds[[len(ponds) // 2, int(np.argmin(np.abs(far - 700)))]]
 
@@ -168,7 +168,7 @@ def _edge(town: shapely.Geometry, generator: np.random.Generator) -> Floats:
 
 
 def _plot(middle: Floats, size: float, generator: np.random.Generator) -> shapely.Geometry:
-    """A four-sided piece of land, turned a little."""
+    """A slightly rotated quadrilateral."""
     turn = generator.uniform(0, np.pi / 2)
     corners = np.array([[-1.0, -0.6], [1.0, -0.7], [0.9, 0.7], [-0.8, 0.6]]) * size
     rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])

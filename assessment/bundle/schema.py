@@ -1,4 +1,4 @@
-"""What a bundle is made of: layers and tables, their columns, and the names that sources use for them."""
+"""The schema of a bundle: its layers and tables, their columns, and the names that sources use for them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal
@@ -23,10 +23,10 @@ LAYERS: Mapping[str, Mapping[str, Kind]] = {
 }
 
 ON_GRID = {"gcn_risk_zones", "gcn_ponds"}
-"""Layers whose rules want them on a grid; put there before they are cut, so that no cut bends an edge."""
+"""Layers whose rules require a grid; snapped to it before they are cut, so that no cut bends an edge."""
 
 DBASE = 10
-"""Letters of a name that a shapefile keeps."""
+"""The length to which a shapefile truncates column names."""
 
 TABLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "WwTw_lookup": {
@@ -56,11 +56,11 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     ),
     "gcn": ("gcn_risk_zones",),
 }
-"""Layers and tables of each assessment."""
+"""The layers and tables that each assessment needs."""
 
 
 def find_column(wanted: str, available: Iterable[str], aliases: Iterable[str] = ()) -> str | None:
-    """The source's spelling of a column: exact, else the same letters in another case, else an alias."""
+    """The source's spelling of a column: an exact match, else one in another case, else an alias."""
     names = list(available)
     if wanted in names:
         return wanted
@@ -69,7 +69,7 @@ def find_column(wanted: str, available: Iterable[str], aliases: Iterable[str] = 
 
 
 def layer_columns(layer: str, available: Iterable[str]) -> dict[str, str]:
-    """Our column -> the source's, for all that the layer needs."""
+    """Map our column names to the source's, for all columns that the layer needs."""
     names = list(available)
     found = {column: find_column(column, names, (column[:DBASE],)) for column in LAYERS[layer]}
     missing = [column for column, source in found.items() if source is None]

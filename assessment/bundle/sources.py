@@ -1,4 +1,4 @@
-"""Where a bundle's layers and tables come from: files named one by one, or found in a folder."""
+"""The source files of a bundle's layers and tables: named one by one, or found in a folder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class Sources:
     tables: dict[str, Place] = field(default_factory=dict)
 
     def add(self, name: str, place: str) -> None:
-        """`name=path` or, for what is inside a GeoPackage or SQLite file, `name=path:inner`."""
+        """Add a source: `name=path`, or `name=path:inner` for a layer or table inside a file."""
         path, inner = Path(place), None
         if not path.exists() and ":" in place:
             head, inner = place.rsplit(":", 1)
@@ -38,8 +38,8 @@ class Sources:
 
 
 def in_folder(folder: Path) -> Sources:
-    """What a folder holds: `wwtw_catchments.gpkg`, `rates_lookup.csv`, and what is inside any GeoPackage or
-    SQLite file under one of our names."""
+    """Sources found in a folder: files such as `wwtw_catchments.gpkg` and `rates_lookup.csv`, and layers or
+    tables with one of our names inside any GeoPackage or SQLite file."""
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder")
     found = Sources()
@@ -68,7 +68,7 @@ def _is_sqlite(path: Path) -> bool:
 
 
 def _names_in(path: Path) -> Mapping[str, str]:
-    """The tables of a file by what they are called in lower case."""
+    """The tables of a file, by lower-case name."""
     with sqlite.opened(path) as connection:
         return {name.casefold(): name for name in sqlite.tables(connection)}
 

@@ -1,4 +1,4 @@
-"""A layer while it is read: vertices go to a file, the little that sorting needs stays in memory."""
+"""Temporary storage of a layer while it is read: vertices in a file, data needed for sorting in memory."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from assessment.formats.layers import Batch
 
 @dataclass
 class Spool:
-    """Arrays by batch; `vertices` is the file they belong to."""
+    """Arrays collected by batch; `vertices` is the file with the coordinates."""
 
     vertices: Path
     kinds: Mapping[str, Kind]
@@ -36,7 +36,7 @@ class Spool:
     texts: dict[str, list[tuple[bytes, Ints]]] = field(default_factory=dict)
 
     def add(self, batch: Batch, names: Mapping[str, str]) -> None:
-        """Cut a batch into pieces and store it; `names` maps our columns to the source's."""
+        """Cut a batch into pieces and store them; `names` maps our column names to the source's."""
         cut = pieces(batch.geometry, on_grid=self.on_grid)
         if len(cut.polygon):
             _, coords, (rings, parts) = shapely.to_ragged_array(cut.polygon)
@@ -61,7 +61,7 @@ class Spool:
             self.texts.setdefault(column, []).append(pack(clean(value) for value in values))
 
     def taken(self, name: str, dtype: str, shape: tuple[int, ...] = (0,)) -> npt.NDArray[Any]:
-        """The batches of one array as one; they are released, so this can be called once."""
+        """All batches of one array, concatenated. The batches are released, so this can be called once."""
         parts = getattr(self, name)
         joined = np.concatenate(parts).astype(dtype, copy=False) if parts else np.empty(shape, dtype)
         parts.clear()
@@ -69,7 +69,7 @@ class Spool:
 
 
 def _numbers(values: Sequence[Any]) -> Floats:
-    """Numbers as they are, text where it is one, else NaN."""
+    """Convert values to numbers: numeric texts are parsed, everything else is NaN."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""A text column as one sequence of UTF-8 bytes and the end of each text; an end of -1 - n marks a null."""
+"""A text column as UTF-8 bytes and the end offset n of each text; -1 - n marks a null."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Text:
 
 
 def pack(texts: Iterable[str | None]) -> tuple[bytes, Ints]:
-    """Texts as bytes and ends."""
+    """Encode texts as bytes and end offsets."""
     content = bytearray()
     ends: list[int] = []
     for text in texts:

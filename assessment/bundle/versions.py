@@ -1,6 +1,6 @@
-"""Versions of a bundle side by side: one folder each, a `current` file that names one; two are retained.
+"""Versions of a bundle: one folder each, and a `current` file with the name of one; two are retained.
 
-A version is built in its own folder and only then named; readers of an older one still have its files open.
+A version becomes current only after it is complete; readers of an older one keep its files open.
 """
 
 import os
@@ -22,12 +22,12 @@ def current(home: Path) -> Path | None:
 
 
 def publish(home: Path, built: Path, version: str) -> Path:
-    """Publish a finished build, make it current, and delete all but the last two."""
+    """Move a finished build into place, make it current, and delete all but the last two versions."""
     folder = home / version
     try:
         built.rename(folder)
     except OSError:
-        if not folder.exists():  # else the same content was built before, or beside us
+        if not folder.exists():  # otherwise the same content was built before or concurrently
             raise
     previous = current(home)
     draft = home / f".{CURRENT}-{os.getpid()}"
@@ -38,7 +38,7 @@ def publish(home: Path, built: Path, version: str) -> Path:
 
 
 def _prune(home: Path, keep: set[Path | None]) -> None:
-    """Remove versions beyond the newest two, never the current one or the one before it."""
+    """Delete all but the newest two versions, never the current one or the one before it."""
     versions = sorted((p for p in home.iterdir() if (p / "manifest.json").is_file()), key=_age, reverse=True)
     for folder in versions[KEPT:]:
         if folder not in keep:
