@@ -15,7 +15,7 @@ RATIO = 200
 RATIO_FROM = 16 * 2**20
 MOST_ENTRIES = 1000
 LONGEST_ENTRY = 1000
-"""Bytes in the directory, on average; the count beside it may be wrong."""
+"""Bytes per directory entry, on average; the entry count in the trailer may be wrong."""
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENDINGS = (".shp", ".gpkg", ".geojson", ".json", ".fgb", ".kml", ".gml", ".tab", ".mif")
 _END = b"PK\x05\x06"
@@ -23,7 +23,7 @@ _OTHERS = {"xl/workbook.xml": "an Excel workbook", "content.xml": "an OpenDocume
 
 
 def inside(path: Path, limit: int = LIMIT) -> str:
-    """The name of the one vector file, or File Geodatabase, in a zip."""
+    """The name of the only vector file, or File Geodatabase, in a zip."""
     _count(path)
     with _opened(path) as archive:
         entries = _vetted(archive.infolist(), limit)
@@ -41,7 +41,7 @@ def inside(path: Path, limit: int = LIMIT) -> str:
 
 
 def entries_beside(path: Path, name: str) -> Mapping[str, bytes]:
-    """The other parts of a zipped shapefile, by extension; the first bytes of each."""
+    """The first bytes of the other parts of a zipped shapefile, by extension."""
     stem = PurePosixPath(name)
     found = {}
     with _opened(path) as archive:
@@ -63,7 +63,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _count(path: Path) -> None:
-    """The directory is only read where it is short: a zip may have a hundred thousand entries."""
+    """Refuse a large directory before reading it: a zip may have a hundred thousand entries."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 2**16 - 22))
         tail = file.read()
@@ -76,7 +76,7 @@ def _count(path: Path) -> None:
 
 
 def _vetted(entries: Sequence[zipfile.ZipInfo], limit: int) -> list[zipfile.ZipInfo]:
-    """The relevant entries; one that tries to leave the archive invalidates it."""
+    """The relevant entries; an entry whose path leaves the archive makes the zip invalid."""
     for entry in entries:
         name = entry.filename
         if PurePosixPath(name).is_absolute() or "\0" in entry.orig_filename or name[1:3] in (":/", ":\\"):

@@ -1,19 +1,19 @@
-"""A large layer in batches of columns, which is several times faster than feature by feature."""
+"""Read a large layer in batches of columns, which is several times faster than feature by feature."""
 
 from collections.abc import Mapping
 from typing import Any
 
 Found = tuple[str | None, Any, Any, dict[str, Any]]
-"""The coordinate system, the features' ids, shapes and columns."""
+"""The coordinate system, the features' ids, their geometries and their columns."""
 
 
 def read(place: str, most: int, options: Mapping[str, Any]) -> Found | None:
-    """At most `most` features; None where anything is unusual, and reading feature by feature decides."""
+    """Read at most `most` features; None on any problem, so that the caller reads feature by feature."""
     try:
         return _columns(place, most, options)
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001 - whatever it is: the other way finds it too, and has words for it
+    except Exception:  # noqa: BLE001 - the other reader fails too, with a proper message
         return None
 
 

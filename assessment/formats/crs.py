@@ -1,4 +1,4 @@
-"""Coordinate systems: converts to the National Grid if necessary."""
+"""Coordinate systems: conversion to the National Grid and to longitude and latitude."""
 
 import re
 from functools import lru_cache
@@ -16,7 +16,7 @@ _GRID_CODES = re.compile(r"(?i)^(epsg|urn:ogc:def:crs:epsg:[^:]*)[:/]+27700$")
 
 
 def is_grid(crs: str) -> bool:
-    """Whether coordinates in `crs` are British National Grid metres."""
+    """Whether `crs` is the British National Grid."""
     text = crs.strip()
     if _GRID_CODES.match(text):
         return True
@@ -25,19 +25,19 @@ def is_grid(crs: str) -> bool:
 
 
 def to_grid(geometries: Geometries, crs: str) -> Geometries:
-    """Geometries in `crs` transformed to EPSG:27700."""
+    """Transform geometries from `crs` to EPSG:27700."""
     return geometries if is_grid(crs) else _moved(geometries, crs)
 
 
 def name_of(crs: str) -> str:
-    """A short name for messages."""
+    """A short name of a coordinate system, for messages."""
     system = _system(crs)
     code = system.to_epsg()
     return f"EPSG:{code}" if code else str(system.name)[:60]
 
 
 def to_lonlat(geometries: Geometries) -> Geometries:
-    """National Grid geometries in longitude and latitude."""
+    """Transform National Grid geometries to longitude and latitude."""
     moved: Geometries = shapely.set_coordinates(
         geometries.copy(), lonlat.from_grid(shapely.get_coordinates(geometries))
     )
@@ -45,12 +45,12 @@ def to_lonlat(geometries: Geometries) -> Geometries:
 
 
 def is_metric(crs: str) -> bool:
-    """Whether coordinates are lengths, not angles."""
+    """Whether the coordinates of `crs` are lengths, not angles."""
     return is_grid(crs) or not _system(crs).is_geographic
 
 
 def grid_projjson() -> dict[str, Any]:
-    """EPSG:27700 as GeoParquet wants it."""
+    """EPSG:27700 as PROJJSON, which GeoParquet requires."""
     described: dict[str, Any] = _system(GRID).to_json_dict()
     return described
 

@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes and never by its name; what cannot be read is named, with a way out."""
+"""Detect file formats by their first bytes, never by name; unsupported formats are named, with a way out."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -46,7 +46,7 @@ _OTHERS: Mapping[bytes, tuple[str, str]] = {
 
 
 def format_of(path: Path, limit: int | None = None) -> Format:
-    """The format, or a BadInput that names what the file is instead."""
+    """The format of a file, or a BadInput with the name of the unsupported format."""
     if path.is_dir():
         if any(path.glob("a*.gdbtable")):
             return "gdb"
@@ -101,7 +101,7 @@ def _head(path: Path, limit: int | None) -> bytes:
 
 
 def files_of(path: Path) -> list[Path]:
-    """All files of an input: itself, the other parts of a shapefile, the edits beside a GeoPackage."""
+    """All files of an input: itself, the other parts of a shapefile, the write-ahead log of a GeoPackage."""
     if path.is_dir():
         return sorted(part for part in path.iterdir() if part.is_file())
     kind = format_of(path)
@@ -112,7 +112,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def parts_of(path: Path) -> Mapping[str, Path]:
-    """The other parts of an unpacked shapefile, by extension: files of one name side by side."""
+    """The other parts of an unpacked shapefile, by extension: files with the same stem in the same folder."""
     found: dict[str, Path] = {}
     for extension in ("dbf", "prj", "cpg"):
         for part in (path.with_suffix(f".{extension}"), path.with_suffix(f".{extension.upper()}")):

@@ -1,4 +1,4 @@
-"""What GDAL may open and do, and features read with it.
+"""GDAL's restrictions, and reading of features with it.
 
 The settings are environment variables, because drivers are registered when pyogrio is imported.
 """
@@ -13,7 +13,7 @@ from switchyard.errors import BadInput
 DRIVERS = {
     "ESRI Shapefile", "FlatGeobuf", "GML", "GPKG", "GeoJSON", "LIBKML", "MapInfo File", "OpenFileGDB",
 }  # fmt: skip
-"""Each was added on purpose, with hostile files of its own in the tests."""
+"""The drivers that GDAL may use; each was added on purpose, with its own hostile files in the tests."""
 SKIPPED = (
     "ADBC,AIVector,AVCBin,AVCE00,AmigoCloud,CSV,CSW,Carto,DGN,DXF,EDIGEO,EEDA,ESRIJSON,Elasticsearch,GDALG,GPSBabel,"
     "GPX,GTFS,GeoJSONSeq,GeoRSS,HTTP,Idrisi,JML,JSONFG,KML,LVBAG,MBTiles,MEM,MVT,MapML,MiraMonVector,NGW,OAPIF,ODS,"
@@ -35,13 +35,13 @@ ENVIRONMENT: Mapping[str, str] = {
     "HOME": "/nonexistent",
 }
 BLOCKED = ("geopandas", "pandas", "pyarrow", "pyproj")
-"""What pyogrio imports where it can and is not needed to read: three tenths of a second."""
+"""Optional imports of pyogrio, not needed for reading; they take three tenths of a second."""
 OPTIONS: Mapping[str, Mapping[str, str]] = {"gml": {"WRITE_GFS": "NO"}}
 SEVERAL_LAYERS = {"sqlite", "gdb", "kml", "gml"}
 
 
 class Read(NamedTuple):
-    """A layer as GDAL gives it; a shape (WKB, or parsed) is None where there is none or it cannot be read."""
+    """A layer as GDAL returns it; a geometry (WKB or parsed) is None if it is missing or unreadable."""
 
     crs: str | None
     shapes: Any
@@ -50,7 +50,7 @@ class Read(NamedTuple):
 
 @cache
 def check_drivers() -> None:
-    """Another GDAL may have drivers that nobody has looked at."""
+    """Refuse a GDAL build with drivers that were not reviewed."""
     import pyogrio  # noqa: PLC0415 - only where GDAL is used
 
     unknown = set(pyogrio.list_drivers()) - DRIVERS
@@ -68,10 +68,10 @@ def read(
     ids: bool = False,
     large: bool = False,
 ) -> Read:
-    """One layer: the one asked for, or the only one; at most `most` features of it.
+    """Read at most `most` features of the given layer, or of the only one.
 
-    `ids`: features have ids of their own, which are used if there is no attribute `id`. `large`: pyarrow pays
-    for its import, which takes a tenth of a second.
+    `ids`: features have their own ids, which are used if there is no attribute `id`. `large`: the file is
+    large enough to import pyarrow, which takes a tenth of a second.
     """
     if kind in SEVERAL_LAYERS or layer is not None:
         layer = chosen(place, layer)
@@ -93,7 +93,7 @@ def _by_feature(place: str, most: int, options: Mapping[str, Any]) -> arrow.Foun
     try:
         about, fids, shapes, data = pyogrio.raw.read(place, max_features=most, **options)
     except pyogrio.errors.FeatureError as error:
-        # With a limit beyond the file an unreadable geometry is an error without a row; else it is null.
+        # With a limit beyond the file, an unreadable geometry is an error without a row; else it is null.
         if not 0 <= _called(pyogrio.read_info, place, layer=options["layer"])["features"] < most:
             raise _said(place, error) from error
         about, fids, shapes, data = _called(pyogrio.raw.read, place, **options)
@@ -129,7 +129,7 @@ def described(place: str, layer: str) -> tuple[str | None, list[str]]:
 def stream(
     place: str, layer: str, columns: Sequence[str], size: int
 ) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """(WKB, columns as Arrow arrays) of this many features at a time."""
+    """Yield (WKB, columns as Arrow arrays), `size` features at a time."""
     import pyogrio.raw  # noqa: PLC0415
 
     options = {"layer": layer, "columns": list(columns), "batch_size": size, "use_pyarrow": True}
@@ -153,7 +153,7 @@ def _called(call: Callable[..., Any], place: str, **options: Any) -> Any:
 
 
 def _said(place: str, error: Exception) -> BadInput:
-    """Without our own paths, in one line."""
+    """GDAL's message in one line, without local paths."""
     text = " ".join(str(error).replace(place, "it").replace(place.rpartition("/")[0], "").split())
     if "not recognized as being in a supported file format" in text:
         what = (
@@ -166,7 +166,7 @@ def _said(place: str, error: Exception) -> BadInput:
 
 
 def _declared(crs: str | None) -> str | None:
-    """GDAL names a system that is unknown or undefined; here it is None."""
+    """The declared system, or None if GDAL reports it as unknown or undefined."""
     if crs and ("undefined" in crs.casefold()[:60] or "unknown" in crs.casefold()[:20]):
         return None
     return crs

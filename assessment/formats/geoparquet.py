@@ -1,4 +1,4 @@
-"""GeoParquet, with geometry as WKB or native (GeoArrow); pyarrow is imported with the first file."""
+"""GeoParquet, with geometry as WKB or native (GeoArrow); pyarrow is imported on first use."""
 
 import json
 from collections import Counter
@@ -19,7 +19,7 @@ MOST_COLUMNS = 2000
 
 
 class GeoParquet:
-    """An open file; every problem is a BadInput that says what and where."""
+    """An open file; every problem is a BadInput that describes it."""
 
     def __init__(self, path: Path, limit: int | None = None) -> None:
         import pyarrow  # noqa: PLC0415 - costs a tenth of a second that other formats need not pay
@@ -49,7 +49,7 @@ class GeoParquet:
         self.rows = groups.num_rows
 
     def batches(self, columns: Sequence[str], size: int) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-        """(geometry, columns) of this many features at a time."""
+        """Yield (geometry, columns), `size` features at a time."""
         first = 1
         try:
             for batch in self._file.iter_batches(size, columns=[self._name, *columns], use_threads=False):
@@ -63,7 +63,7 @@ class GeoParquet:
 
 
 def _is_plain(field: "pyarrow.Field", geometry: str) -> bool:
-    """Scalars: a nested column is not an attribute of a site."""
+    """Whether a column is scalar: nested columns are not attributes of a site."""
     from pyarrow import types  # noqa: PLC0415
 
     return field.name != geometry and not types.is_nested(field.type)
@@ -89,7 +89,7 @@ def _bytes() -> Sequence[Any]:
 
 
 def _native(column: "pyarrow.Array", encoding: str) -> Geometries:
-    """Nested lists of coordinates, as arrays of offsets."""
+    """Geometries from nested lists of coordinates, by their offset arrays."""
     import shapely  # noqa: PLC0415
 
     depth = {"polygon": 2, "multipolygon": 3}.get(encoding)
@@ -121,7 +121,7 @@ def _check_nested(kind: "pyarrow.DataType", depth: int, encoding: str) -> None:
 
 
 def values(column: Any) -> Any:
-    """Python values; a column of floats as the array that it is, for a layer has millions of them."""
+    """Values as Python objects; float columns stay arrays, since a layer has millions of values."""
     from pyarrow import types  # noqa: PLC0415
 
     column = getattr(column, "storage", column)
@@ -143,7 +143,7 @@ def _geometry_column(metadata: Mapping[bytes, bytes] | None, path: Path) -> tupl
 
 
 def _crs(about: Mapping[str, Any]) -> str | None:
-    """A missing crs means longitude and latitude, a null one means unknown."""
+    """The coordinate system: a missing crs means longitude and latitude, a null one means unknown."""
     if "crs" not in about:
         return DEFAULT_CRS
     crs = about["crs"]
@@ -158,5 +158,5 @@ def _crs(about: Mapping[str, Any]) -> str | None:
 
 
 def _said(error: Exception) -> str:
-    """In one line, as all our messages."""
+    """A message in one line, like all our messages."""
     return " ".join(str(error).split())[:300]

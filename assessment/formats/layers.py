@@ -1,4 +1,4 @@
-"""Layers of reference data, streamed: the operator's own files, so they are read in this process."""
+"""Stream layers of reference data. The files are the operator's own, so they are read in this process."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ BATCH = 50_000
 
 @dataclass(frozen=True)
 class Batch:
-    """Features as arrays: geometries (None where there is none), columns by name."""
+    """Features as arrays: geometries (None if missing), and columns by name."""
 
     geometry: Geometries
     columns: Mapping[str, Sequence[Any]]

@@ -1,8 +1,9 @@
-"""National Grid metres to longitude and latitude, without PROJ: loading it costs more than assessing a site.
+"""Convert National Grid metres to longitude and latitude without PROJ, which takes longer to load than a site
+takes to assess.
 
-The projection is taken back by Krueger's series to the fourth order (good to a micrometre on the grid), then
-OSGB36 is brought to WGS 84 by the seven parameters of EPSG:1314, which is what PROJ does where it has no
-grid of corrections: true to about 2 m on the ground.
+The projection is inverted with Krueger's series to the fourth order (accurate to a micrometre on the grid),
+then OSGB36 is transformed to WGS 84 with the seven parameters of EPSG:1314. PROJ does the same if it has no
+correction grid; the result is accurate to about 2 m on the ground.
 """
 
 import math
@@ -46,14 +47,14 @@ _STRETCH = 1 - 20.489e-6
 
 
 def from_grid(coords: Floats) -> Floats:
-    """(easting, northing) rows as (longitude, latitude) rows, in degrees."""
+    """Convert (easting, northing) rows to (longitude, latitude) rows, in degrees."""
     longitude, latitude = _on_airy(coords[:, 0], coords[:, 1])
     there = _geographic(*_helmert(*_geocentric(longitude, latitude)))
     return np.degrees(np.column_stack(there))
 
 
 def _on_airy(east: Floats, north: Floats) -> tuple[Floats, Floats]:
-    """The transverse Mercator projection, inverted."""
+    """Invert the transverse Mercator projection."""
     start = _ORIGIN[1] + sum(c * math.sin(2 * k * _ORIGIN[1]) for k, c in enumerate(_TO_RECTIFYING, 1))
     xi = (north - _FALSE[1]) / _RADIUS + start
     eta = (east - _FALSE[0]) / _RADIUS
@@ -67,7 +68,7 @@ def _on_airy(east: Floats, north: Floats) -> tuple[Floats, Floats]:
 
 
 def _geocentric(longitude: Floats, latitude: Floats) -> tuple[Floats, Floats, Floats]:
-    """On the Airy ellipsoid, at height 0."""
+    """Geocentric coordinates on the Airy ellipsoid, at height 0."""
     squared = _eccentricity(_AIRY)
     normal = _AIRY[0] / np.sqrt(1 - squared * np.sin(latitude) ** 2)
     flat = normal * np.cos(latitude)
@@ -84,7 +85,7 @@ def _helmert(x: Floats, y: Floats, z: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _geographic(x: Floats, y: Floats, z: Floats) -> tuple[Floats, Floats]:
-    """On WGS 84, by Bowring's formula, which is exact enough near the ground."""
+    """Geographic coordinates on WGS 84, by Bowring's formula, which is exact enough near the ground."""
     squared = _eccentricity(_WGS84)
     polar = _WGS84[0] * math.sqrt(1 - squared)
     flat = np.hypot(x, y)
@@ -94,6 +95,6 @@ def _geographic(x: Floats, y: Floats, z: Floats) -> tuple[Floats, Floats]:
 
 
 def _eccentricity(ellipsoid: tuple[float, float]) -> float:
-    """Squared."""
+    """The squared eccentricity of an ellipsoid."""
     flattening = 1 / ellipsoid[1]
     return flattening * (2 - flattening)

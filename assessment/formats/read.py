@@ -1,4 +1,4 @@
-"""An untrusted file as arrays. Runs in the child: the kernel bounds its memory, time and files."""
+"""Read an untrusted file as arrays. Runs in the child process, which has limits on memory, time and files."""
 
 import contextlib
 import json
@@ -18,9 +18,9 @@ from switchyard.errors import BadInput
 
 BATCH = 50_000
 LARGE = 2 * 2**20
-"""Bytes from which a file is read by pyarrow: below, its import costs more than it saves."""
+"""File size in bytes from which pyarrow is used; for smaller files its import costs more than it saves."""
 JSON_LIMIT = 128 * 2**20
-"""Bytes of GeoJSON: in memory it takes several times as much."""
+"""The largest GeoJSON in bytes: in memory it takes several times as much."""
 _CONSTANT = re.compile(rb"\b(?:NaN|Infinity)\b")
 _NULL_CRS = re.compile(rb'"crs"\s*:\s*null')
 _BROKEN = (shapely.errors.ShapelyError, TypeError, NotImplementedError)
@@ -32,17 +32,17 @@ _INNER: Mapping[str, Format] = {
 
 @dataclass(frozen=True)
 class Features:
-    """As they were read: a geometry is None where there is none, or none that can be read."""
+    """Features as read; a geometry is None if it is missing or unreadable."""
 
     crs: str | None
     assumed_crs: bool
-    """The file names no system, and its format says longitude and latitude."""
+    """The file declares no system; its format implies longitude and latitude."""
     geometry: Geometries
     columns: Mapping[str, Any]
     remarks: tuple[str, ...] = ()
 
     def listed(self, column: str) -> list[Any]:
-        """Python values; GDAL's nulls among numbers are NaN."""
+        """A column as Python values; among numbers, GDAL's nulls are NaN and become None."""
         values = self.columns[column]
         if not isinstance(values, np.ndarray):
             return list(values)
@@ -53,7 +53,7 @@ class Features:
 
 
 def features(path: Path, layer: str | None, most: int, limit: int) -> Features:
-    """All features of a file or of one layer of it; at most `most`."""
+    """All features of a file or of one of its layers, at most `most`."""
     kind = format_of(path, limit)
     if kind == "parquet":
         return _parquet(path, most, limit)
@@ -66,7 +66,7 @@ def features(path: Path, layer: str | None, most: int, limit: int) -> Features:
 
 
 def _decoded(place: "Place", layer: str | None, most: int, *, large: bool) -> tuple[gdal.Read, str | None]:
-    """In the declared encoding, or else in one that takes what is there; and a remark about it."""
+    """Read with the declared encoding, or else with a fallback, and return a remark about that."""
     for text in (place.text, *shapefile.FALLBACKS):
         with contextlib.suppress(UnicodeDecodeError):
             words = (place.name, place.kind, layer, most, text.encoding)
@@ -75,7 +75,7 @@ def _decoded(place: "Place", layer: str | None, most: int, *, large: bool) -> tu
 
 
 class Place(NamedTuple):
-    """What GDAL is to open, what that is, and how it is to be understood."""
+    """What GDAL should open, the format, and how to interpret the content."""
 
     name: str
     kind: Format
@@ -103,7 +103,7 @@ def _place(path: Path, kind: Format, limit: int) -> Place:
 
 
 def _json(path: Path) -> Place:
-    """What GDAL would misread is refused."""
+    """Refuse GeoJSON that GDAL would misread."""
     content = path.read_bytes()
     if len(content) > JSON_LIMIT:
         raise BadInput(
@@ -130,7 +130,7 @@ def _json(path: Path) -> Place:
 
 
 def _document(content: bytes) -> dict[str, Any]:
-    """The object, parsed only where a search found something odd; what is not valid, GDAL will refuse."""
+    """Parse a suspicious file; an empty object if it is not valid JSON, which GDAL will refuse."""
     try:
         found = json.loads(content.removeprefix(BOM), parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -164,7 +164,7 @@ def _count(found: int, most: int) -> None:
 
 
 def _parsed(shapes: Any) -> Geometries:
-    """Geometries from WKB, or as they are; an error names the first invalid one."""
+    """Geometries from WKB, or already parsed; an error names the first invalid one."""
     if isinstance(next((shape for shape in shapes if shape is not None), None), shapely.Geometry):
         return np.asarray(shapes, dtype=object)
     try:

@@ -1,4 +1,4 @@
-"""What GDAL does not report about a shapefile: missing parts, broken tables, unknown encodings."""
+"""Checks of a shapefile that GDAL lacks: missing parts, broken tables, unknown encodings."""
 
 import codecs
 import re
@@ -12,7 +12,7 @@ NEEDED = "zip all of its files: .shp, .shx, .dbf and .prj"
 
 
 class Text(NamedTuple):
-    """How the attributes are to be decoded; None leaves it to GDAL. `remark` says what was assumed."""
+    """The encoding of the attributes, None for GDAL's own choice. `remark` describes an assumption."""
 
     encoding: str | None
     remark: str | None = None
@@ -22,11 +22,11 @@ FALLBACKS = tuple(
     Text(encoding, f"texts do not fit the declared encoding: they were read as {name}")
     for encoding, name in ((LATIN, "Windows-1252"), ("iso-8859-1", "ISO 8859-1"))
 )
-"""Where a text cannot be decoded; the last one decodes every byte."""
+"""Encodings to try if a text cannot be decoded; the last one decodes every byte."""
 
 
 def check(parts: Mapping[str, bytes]) -> Text:
-    """`parts`: the first bytes of each other part, by extension. A BadInput says what is missing."""
+    """Check the first bytes of the other parts, by extension. A BadInput names what is missing."""
     if "shx" not in parts:
         raise BadInput(f"the shapefile has no .shx; {NEEDED}")
     if "dbf" in parts:

@@ -21,7 +21,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
         connection.executescript(statement("guard"))
         connection.text_factory = _text
         yield connection
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where its own words quote the file
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter if SQLite's message quotes the file
         raise BadInput(f"{path.name} is not a valid SQLite file: {error}") from error
     finally:
         connection.close()
@@ -35,9 +35,9 @@ def _text(raw: bytes) -> str:
 
 
 def statement(name: str, **words: str | Sequence[str]) -> str:
-    """A statement from its .sql file; `<word>` in it stands for an identifier or a list of them, quoted here.
+    """A statement from its .sql file; `<word>` is replaced by a quoted identifier or a list of them.
 
-    In one pass: a table that is called `<columns>` stays a name, and brings no SQL of its own.
+    All words are replaced in one pass: a table called `<columns>` stays a name and cannot inject SQL.
     """
     text = (_SQL / f"{name}.sql").read_text()
     return _WORD.sub(lambda found: _listed(words[found[1]]) if found[1] in words else found[0], text)
@@ -48,12 +48,12 @@ def _listed(names: str | Sequence[str]) -> str:
 
 
 def quoted(identifier: str) -> str:
-    """A quoted identifier, safe whatever it contains."""
+    """A quoted identifier; safe for any content."""
     return '"' + identifier.replace('"', '""') + '"'
 
 
 def tables(connection: sqlite3.Connection) -> list[str]:
-    """Tables only: an untrusted view could run arbitrary expressions."""
+    """The names of tables; views are excluded, since an untrusted view could run arbitrary expressions."""
     return [name for (name,) in connection.execute(statement("tables"))]
 
 

@@ -10,7 +10,7 @@ from switchyard.errors import BadInput
 
 
 def read_table(path: Path, table: str, inner: str | None = None) -> list[dict[str, Any]]:
-    """All rows. In a SQLite file the table is called `inner`, or else `table` in upper or lower case."""
+    """All rows. In a SQLite file the table is called `inner`, or else `table`; case is ignored."""
     try:
         with path.open("rb") as file:
             is_sqlite = file.read(len(SQLITE)) == SQLITE
