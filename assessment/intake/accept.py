@@ -1,4 +1,4 @@
-"""From features as they were read to validated sites or ponds, or to one sentence about what is wrong."""
+"""Turn features as read into validated sites or ponds, or into one sentence that explains the problem."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from switchyard.errors import BadInput
 
 MOST_VERTICES = 20_000_000
 MOST_VERTICES_OF_BROKEN = 20_000
-"""Of one invalid boundary: the time that a repair takes grows with the square."""
+"""Vertices of one invalid boundary: the time of a repair grows with their square."""
 
 Columns = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
 class Accepted:
-    """Columns by our names, as plain values, and the boundaries."""
+    """Columns under our names, as plain values, and the boundaries."""
 
     columns: Columns
     vetted: Vetted
@@ -41,7 +41,7 @@ def nutrient(read: Features) -> Accepted:
 
 
 def gcn(read: Features) -> Accepted:
-    """The sites of a newt assessment: the geometry alone is needed."""
+    """The sites of a newt assessment, which needs only the geometry."""
     columns = {}
     for column in ("id", "Name"):
         name = find_column(column, list(read.columns))
@@ -52,7 +52,7 @@ def gcn(read: Features) -> Accepted:
 
 
 def ponds(read: Features) -> Accepted:
-    """A survey of ponds: PANS is needed, TmpImp is F where the file has no such column."""
+    """A survey of ponds: PANS is required; TmpImp is F if the file has no such column."""
     state, temporary = (find_column(column, list(read.columns)) for column in ("PANS", "TmpImp"))
     if state is None:
         raise BadInput("the survey of ponds has no attribute PANS")

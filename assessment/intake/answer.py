@@ -1,8 +1,8 @@
-"""What crosses from the process that reads an upload to ours: JSON and plain arrays, never pickle or WKB.
+"""The result that the process reading an upload returns: JSON and plain arrays, never pickle or WKB.
 
 A file: 8 bytes with the length of the header, the header (JSON), the arrays one after the other, then the
-columns: whole numbers as an array, texts in UTF-8 with a NUL between two. Whoever takes it parses nothing
-that the upload has shaped, and checks the offsets before it builds polygons.
+columns: integers as an array, texts in UTF-8 separated by NUL. The reader of this file parses nothing whose
+structure the upload controls, and checks the offsets before it builds polygons.
 """
 
 import gc
@@ -22,8 +22,8 @@ from assessment.arrays import Geometries, offsets
 if TYPE_CHECKING:
     from assessment.intake.accept import Accepted
 
-_KINDS = ("<f8", "<i8", "<i8", "<i8", "|b1")  # coordinates, three levels of offsets, whether a single polygon
-_BETWEEN = "\0"  # `attributes.text` leaves it in no text, and no text empty
+_KINDS = ("<f8", "<i8", "<i8", "<i8", "|b1")  # coordinates, three levels of offsets, whether it is a polygon
+_BETWEEN = "\0"  # `attributes.text` removes it from all texts, and no text is empty
 _TEXTS, _WHOLE = "texts", "whole"
 
 
@@ -54,7 +54,7 @@ def write(path: Path, accepted: "Accepted") -> None:
 
 
 def _packed(values: Sequence[Any]) -> tuple[str, bytes]:
-    """JSON would take three times as long for a hundred thousand texts."""
+    """Pack a column; as JSON, a hundred thousand texts would take three times as long."""
     if isinstance(values[0], int):
         return _WHOLE, np.array(values, "<i8").tobytes()
     return _TEXTS, _BETWEEN.join([value or "" for value in values]).encode()
@@ -68,7 +68,7 @@ def _unpacked(kind: str, packed: bytes) -> list[Any]:
 
 
 def _ragged(polygons: Geometries) -> list[npt.NDArray[Any]]:
-    """As shapely.to_ragged_array, which takes twice as long."""
+    """The same as shapely.to_ragged_array, which takes twice as long."""
     single = shapely.get_type_id(polygons) == shapely.GeometryType.POLYGON
     parts, owner = polygons, np.arange(len(polygons))
     if not single.all():
@@ -80,14 +80,14 @@ def _ragged(polygons: Geometries) -> list[npt.NDArray[Any]]:
 
 
 def read(path: Path) -> Answer:
-    """Once the process that wrote it has ended."""
+    """Read the answer; only after the process that wrote it has ended."""
     with _without_collecting():
         return _read(path)
 
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """A hundred thousand new objects, none of them garbage: looking for some takes a third of the time."""
+    """Pause garbage collection: with a hundred thousand new objects, it would take a third of the time."""
     collects = gc.isenabled()
     gc.disable()
     try:

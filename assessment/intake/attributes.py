@@ -1,4 +1,4 @@
-"""Validates the attributes of sites: errors name the feature."""
+"""Validate the attributes of sites; errors name the feature."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ MEANT = {
     "Dwel_Cat": ("categ", "dwel_c"),
     "Name": ("name",),
 }
-"""Parts of the names that files use instead."""
+"""Parts of the names that files use instead of ours."""
 
 
 def found(fields: Sequence[str]) -> dict[str, str]:
-    """Our names -> the file's, for all attributes of a nutrient assessment."""
+    """Map our names to the file's, for all attributes of a nutrient assessment."""
     names = {column: find_column(column, fields) for column in NUTRIENT}
     missing = [column for column, name in names.items() if name is None]
     if missing:
@@ -31,7 +31,7 @@ def found(fields: Sequence[str]) -> dict[str, str]:
 
 
 def _guess(missing: Sequence[str], fields: Sequence[str]) -> str:
-    """A field of the file that is perhaps meant."""
+    """A field of the file that was perhaps meant."""
     said = [
         f"rename {field.strip()!r} to {column}"
         for column in missing
@@ -42,7 +42,7 @@ def _guess(missing: Sequence[str], fields: Sequence[str]) -> str:
 
 
 def label(ids: Sequence[Any], k: int) -> str:
-    """How messages name a feature: its place in the file, and its id where it has one."""
+    """A feature's name in messages: its position in the file, and its id if it has one."""
     own = text(ids[k]) if k < len(ids) else None
     return f"feature {k + 1}" + (f" ({own[:60]})" if own else "")
 
@@ -55,7 +55,7 @@ def texts(columns: Mapping[str, Sequence[Any]], column: str, ids: Sequence[Any])
 
 
 def _cleaned(values: Sequence[Any]) -> tuple[str | None, ...]:
-    """`text` of each; a column of sound texts is checked and stripped as a whole, a tenth of the time."""
+    """`text` of each value; clean texts are checked and stripped as one, in a tenth of the time."""
     if set(map(type, values)) <= {str, type(None)}:
         together = "".join(filter(None, values))
         if together.isascii() and "\0" not in together:
@@ -64,7 +64,7 @@ def _cleaned(values: Sequence[Any]) -> tuple[str | None, ...]:
 
 
 def text(value: Any) -> str | None:
-    """Any scalar as text; whole numbers without a fraction, nothing as None."""
+    """Any scalar as text: whole numbers without a fraction, empty values as None."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, float) and value.is_integer():
@@ -77,7 +77,7 @@ def text(value: Any) -> str | None:
 def choices(
     values: Sequence[Any], column: str, allowed: tuple[str, ...], default: str | None
 ) -> tuple[str, ...]:
-    """One of a few words, in any case; of ponds."""
+    """Check that each value is one of the allowed words, ignoring case; used for ponds."""
     clean = []
     for k, value in enumerate(values):
         found = text({True: "T", False: "F"}[value] if isinstance(value, bool) else value)
@@ -95,7 +95,7 @@ def dwellings(values: Sequence[Any], ids: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _count(value: Any, name: str) -> int:
-    """A whole number of homes, also where a file has it as text or as 12.0."""
+    """A whole number of homes; text and floats such as 12.0 are accepted."""
     if value is None or (isinstance(value, str) and not value.strip()):
         raise BadInput(f"{name}: Dwellings is null")
     try:

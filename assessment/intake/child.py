@@ -1,7 +1,7 @@
-"""What the process with limits does with its one file: read, validate, repair, leave an answer.
+"""The process with limits: reads, validates and repairs one file, and writes the answer.
 
 Imported by the server that forks these processes (`switchyard.process.bounded`), with GDAL's settings in its
-environment; what a process inherits ready to use is not imported again for each file.
+environment; a forked process inherits the imported modules, so they are not imported again for each file.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ _WARM = ("/vsimem/warm.shp", "/vsimem/warm.gpkg")
 
 
 def warm() -> None:
-    """GDAL and PROJ open their data on first use, again after a fork: done before there is a file."""
+    """Use GDAL and PROJ before there is a file: they open their data on first use, again after a fork."""
     gdal.check_drivers()
     shape = shapely.to_wkb(np.array([shapely.box(6e5, 3e5, 6e5 + 1, 3e5 + 1)]))
     for path, driver in zip(_WARM, ("ESRI Shapefile", "GPKG"), strict=True):
@@ -48,9 +48,9 @@ def warm() -> None:
 
 
 def read(path: str, kind: str, layer: str | None, target: str, most: int, limit: int) -> dict[str, float]:
-    """The answer is in `target`; a BadInput says why not. Returns the CPU seconds that it took."""
+    """Write the answer to `target`, or raise BadInput with the reason. Returns the CPU seconds used."""
     began = time.process_time()
-    gc.disable()  # this process ends with the file
+    gc.disable()  # this process ends after one file
     gdal.check_drivers()
     warnings.simplefilter("ignore")
     jail.enter(Path(path), Path(target).parent)

@@ -1,4 +1,4 @@
-"""Copies inputs to a local file: from a path, from the object store, or from the request."""
+"""Local copies of inputs: from a path, from the object store, or from the request."""
 
 import shutil
 import tempfile
@@ -14,7 +14,7 @@ from switchyard.store import Store, locate
 
 @contextmanager
 def fetched(given: Given, store: Store | None, limit: int = LIMIT) -> Iterator[Path]:
-    """A file with the input's content, gone afterwards."""
+    """A file with the input's content, deleted afterwards."""
     with tempfile.TemporaryDirectory(prefix="assessment-input-") as folder:
         path = Path(folder) / "input"
         if given.geojson is not None:

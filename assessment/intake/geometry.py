@@ -1,4 +1,4 @@
-"""Validates site boundaries one by one: valid polygons on the National Grid, with an area."""
+"""Validate site boundaries one by one: valid polygons on the National Grid, with an area."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ from switchyard.errors import BadInput
 
 BOUNDS = (0.0, 0.0, 700_000.0, 1_300_000.0)
 TOO_FAR = 1e12
-"""From here on a coordinate is written with an exponent: it may have 300 digits."""
+"""From this size on, coordinates are written with an exponent: they may have 300 digits."""
 OFF = 5
-"""Metres by which a transformation without the Ordnance Survey's grid of shifts may be off."""
+"""The possible error, in metres, of a transformation without the Ordnance Survey's shift grid."""
 
 Label = Callable[[int], str]
 
 
 @dataclass(frozen=True)
 class Vetted:
-    """Valid 2D polygons in EPSG:27700, and what was done to get them."""
+    """Valid 2D polygons in EPSG:27700, and what was changed to get them."""
 
     geometry: Geometries
     repaired: Mapping[int, str]
-    """Position -> what was wrong with the boundary and what the repair changed."""
+    """By position: what was wrong with the boundary and what the repair changed."""
     moved_from: str | None
-    """The coordinate system that they were transformed from, if it was another one."""
+    """The coordinate system that they were transformed from, if it was not the National Grid."""
 
     def notes(self) -> dict[int, tuple[str, ...]]:
         """Warnings by RLB_ID."""
@@ -41,9 +41,9 @@ class Vetted:
 def vetted(
     geometries: Geometries, crs: str | None, label: Label, *, assumed: bool = False, repairable: int = 10**9
 ) -> Vetted:
-    """The first geometry that cannot become a valid polygon on the grid is a BadInput that names it.
+    """Raise BadInput for the first geometry that cannot become a valid polygon on the grid.
 
-    `assumed`: the file names no coordinate system, and its format says longitude and latitude. An invalid
+    `assumed`: the file names no coordinate system, and its format implies longitude and latitude. An invalid
     boundary of more than `repairable` vertices is not repaired.
     """
     if crs is None:
@@ -59,7 +59,7 @@ def vetted(
 
 
 def _flat(geometries: Geometries) -> Geometries:
-    """Without heights and measures, which few files have."""
+    """Remove heights and measures, which few files have."""
     if not (shapely.has_z(geometries) | shapely.has_m(geometries)).any():
         return geometries
     flat: Geometries = shapely.force_2d(geometries)
@@ -67,7 +67,7 @@ def _flat(geometries: Geometries) -> Geometries:
 
 
 def _presence(geometries: Geometries, bounds: Floats, label: Label) -> None:
-    """Over whole arrays; only what is wrong is looked at one by one."""
+    """Check whole arrays; only invalid geometries are examined one by one."""
     for k in np.flatnonzero(shapely.is_missing(geometries) | shapely.is_empty(geometries)).tolist():
         raise BadInput(f"{label(k)}: has no geometry, or one that cannot be read")
     kinds = shapely.get_type_id(geometries)
@@ -79,14 +79,14 @@ def _presence(geometries: Geometries, bounds: Floats, label: Label) -> None:
 
 
 def _holds_polygons(geometry: shapely.Geometry) -> bool:
-    """A collection of polygons and nothing else."""
+    """Whether this is a collection of polygons and nothing else."""
     kinds = shapely.get_type_id(shapely.get_parts(geometry))
     is_collection = geometry.geom_type == "GeometryCollection"
     return is_collection and bool(((kinds == POLYGON) | (kinds == MULTIPOLYGON)).all())
 
 
 def _angles(bounds: Floats, crs: str, label: Label, *, assumed: bool) -> None:
-    """Degrees with a metric CRS, or metres with a geographic one: the declared CRS is wrong."""
+    """Refuse degrees with a metric CRS, and metres with a geographic one: the declared CRS is wrong."""
     degrees = (np.abs(bounds[:, [0, 2]]) <= 180).all(axis=1) & (np.abs(bounds[:, [1, 3]]) <= 90).all(axis=1)
     metric = systems.is_metric(crs)
     wrong = np.flatnonzero(degrees if metric else ~degrees)
@@ -114,7 +114,7 @@ def _bounds(bounds: Floats, label: Label) -> None:
 
 
 def _repaired(geometries: Geometries, label: Label, repairable: int) -> tuple[Geometries, dict[int, str]]:
-    """Repairs self-crossing and self-touching rings; a geometry without area is refused."""
+    """Repair self-crossing and self-touching rings; refuse geometries without area."""
     broken = np.flatnonzero(~shapely.is_valid(geometries))
     sound = geometries.copy()
     said: dict[int, str] = {}
@@ -129,7 +129,7 @@ def _repaired(geometries: Geometries, label: Label, repairable: int) -> tuple[Ge
         sound[broken] = polygonal(
             shapely.make_valid(geometries[broken], method="structure", keep_collapsed=False)
         )
-        turned = broken[shapely.area(sound[broken]) <= 0]  # holes and shells are confused: their lines decide
+        turned = broken[shapely.area(sound[broken]) <= 0]  # holes and shells are confused; their lines decide
         sound[turned] = polygonal(shapely.make_valid(geometries[turned], method="linework"))
         for k, reason in zip(broken.tolist(), reasons, strict=True):
             if shapely.is_empty(sound[k]) or shapely.area(sound[k]) <= 0:
@@ -141,7 +141,7 @@ def _repaired(geometries: Geometries, label: Label, repairable: int) -> tuple[Ge
 
 
 def _repair(reason: str, before: float, after: float) -> str:
-    """One sentence, with the place of the defect to the metre."""
+    """One sentence, with the location of the defect to the metre."""
     what, _, place = reason.partition("[")
     at = " ".join(f"{float(value):.0f}" for value in place.rstrip("]").split()) if place else ""
     defect = what.strip().lower() + (f" at {at}" if at else "")

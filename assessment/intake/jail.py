@@ -1,4 +1,4 @@
-"""What a process that reads an upload may not do: open sockets, start programs, open other files, write much.
+"""Restrictions of a process that reads an upload: no sockets, programs or other files, and limited writing.
 
 Limits on memory and CPU time are set by `switchyard.process.bounded`, which starts the process.
 """
@@ -14,7 +14,7 @@ from assessment.intake import landlock
 
 FILES = 64
 ANSWER = 2**30
-"""Bytes of the largest file that may be written, which is the answer."""
+"""The largest file that may be written, in bytes: the answer."""
 
 # Architecture; socket, socketpair, connect, bind, execve, execveat, ptrace.
 _DENIED = {
@@ -27,29 +27,29 @@ _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 
 
 SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom")
-"""What libraries open when they are first used."""
+"""Files that libraries open on first use."""
 
 
 def enter(upload: Path, folder: Path) -> None:
-    """From here on, for good: `upload` and its parts beside it are read, `folder` is written."""
+    """Restrict this process permanently: it can read `upload` and its parts, and write to `folder`."""
     _limit_resources()
     parts = _parts(upload)
-    edited = any(part.name.endswith("-wal") for part in parts)  # SQLite writes an index of the edits
+    edited = any(part.name.endswith("-wal") for part in parts)  # SQLite indexes the write-ahead log
     landlock.allow_only([*_program(), *parts], [folder, upload.parent] if edited else [folder])
     if sys.platform == "linux" and platform.machine() in _DENIED and not _deny(*_DENIED[platform.machine()]):
         raise RuntimeError("the kernel refuses the filter that keeps a reader from the network")
 
 
 def _parts(upload: Path) -> list[Path]:
-    """The file, and what is named after it in its folder: .dbf, .shx, -wal."""
+    """The file, and the files in its folder that share its name: .dbf, .shx, -wal."""
     try:
         return [part for part in upload.parent.iterdir() if part.name.startswith(upload.stem)]
     except OSError:
-        return [upload]  # whether that can be read, reading it will say
+        return [upload]  # if it is unreadable, reading it reports that
 
 
 def _program() -> list[Path]:
-    """Python, this package and the libraries, with the data of GDAL and PROJ."""
+    """The paths of Python, this package and the libraries, with the data of GDAL and PROJ."""
     names = ("assessment", "switchyard", "numpy", "shapely", "pyogrio", "pyarrow", "pyproj")
     files = [getattr(sys.modules.get(name), "__file__", None) for name in names]
     packages = [Path(file).parent for file in files if file]
@@ -70,7 +70,7 @@ def _limit_resources() -> None:
 
 
 def _deny(architecture: int, numbers: tuple[int, ...]) -> bool:
-    """A seccomp filter that answers EACCES; a call of another architecture ends the process."""
+    """Install a seccomp filter that returns EACCES; a call of another architecture kills the process."""
     steps = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, architecture), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
     for number in numbers:
         steps += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _EACCES)]

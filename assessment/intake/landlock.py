@@ -1,6 +1,6 @@
-"""Which files a process that reads an upload may open: a hostile file names others, as grids or as links.
+"""Restrict which files a process reading an upload may open: hostile files refer to others by grid or link.
 
-Landlock is in Linux since 5.13, and a kernel may be built or started without it: then this does nothing, and
+Linux has Landlock since 5.13, but a kernel may be built or started without it. Then this does nothing, and
 the limits on time, memory, network and programs remain.
 """
 
@@ -13,10 +13,10 @@ from pathlib import Path
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _PATH_BENEATH = 1
-_VERSION = 1  # the flag that asks for it
+_VERSION = 1  # the flag that requests it
 _NO_NEW_PRIVILEGES = 38
 _WRITE_FILE, _READ_FILE, _READ_FOLDER, _REMOVE_FILE, _MAKE_FILE = 1 << 1, 1 << 2, 1 << 3, 1 << 5, 1 << 8
-_HANDLED = (1 << 13) - 1  # all that the first version knows, executing and making devices among them
+_HANDLED = (1 << 13) - 1  # all rights of the first version, including executing and making devices
 _OF_A_FILE = _WRITE_FILE | _READ_FILE
 
 READ = _READ_FILE | _READ_FOLDER
@@ -24,12 +24,12 @@ WRITE = READ | _WRITE_FILE | _REMOVE_FILE | _MAKE_FILE
 
 
 def available() -> bool:
-    """Whether the kernel has it."""
+    """Whether the kernel supports Landlock."""
     return sys.platform == "linux" and int(ctypes.CDLL(None).syscall(_CREATE, None, 0, _VERSION)) > 0
 
 
 def allow_only(read: Iterable[Path], write: Iterable[Path]) -> bool:
-    """For good, and for its children: nothing else can be opened. False where there is no Landlock."""
+    """Restrict this process and its children permanently to these paths. False if there is no Landlock."""
     if not available():
         return False
     libc = ctypes.CDLL(None, use_errno=True)
@@ -51,7 +51,7 @@ def _allow(libc: ctypes.CDLL, rules: int, path: Path, rights: int) -> None:
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what is not there need not be allowed
+        return  # a missing path need not be allowed
     try:
         rule = struct.pack("=Qi", rights if path.is_dir() else rights & _OF_A_FILE, place)
         if libc.syscall(_ADD, rules, _PATH_BENEATH, rule, 0):

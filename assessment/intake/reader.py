@@ -1,9 +1,9 @@
 """Our side of reading an upload: a path in, validated arrays out, or one BadInput.
 
-Every upload is read by a process of its own, forked from a server that has imported GDAL
-(`switchyard.process.bounded`); it has limits on memory, CPU time, elapsed time, files and what it writes, no
-network, and ends before its answer is looked at. A crash, a hang or too much memory there is one sentence
-here. Where many files are read (`spare`), the next process is forked and warmed before its file is there.
+Each upload is read by a separate process, forked from a server that has imported GDAL
+(`switchyard.process.bounded`). The process has limits on memory, CPU time, elapsed time, files and written
+bytes, has no network, and ends before its answer is read. If it crashes, hangs or needs too much memory, the
+result is one sentence. If many files are read (`spare`), the next process is forked and warmed in advance.
 """
 
 import atexit
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 MODULE = "assessment.intake.child"
 USED_LATER = ("numpy.ma", "pyproj", "pyarrow")
-"""What only some files need; imported once where many are read."""
+"""Modules that only some files need; imported in advance if many files are read."""
 LIMIT = 512 * 2**20
-"""Bytes of a file, packed or not."""
+"""The largest file in bytes, compressed or not."""
 MOST_FEATURES = 100_000
 MEMORY = 900 * 2**20
 CPU = 12.0
@@ -40,7 +40,7 @@ _TOO_MUCH = (
 
 
 class Reader:
-    """One file at a time, from one thread."""
+    """Reads one file at a time, from one thread."""
 
     def __init__(self, *, spare: bool = False) -> None:
         self._server = Server([MODULE, *(USED_LATER if spare else ())], ENVIRONMENT)
@@ -50,7 +50,7 @@ class Reader:
         """CPU seconds that the last file took."""
 
     def start(self) -> None:
-        """Begin the imports now; a file need not be there yet."""
+        """Start importing; the file may arrive later."""
         self._server.start()
         if self._spare and self._next is None:
             self._next = self._server.fork().send(_call("warm"), STARTS_WITHIN)
@@ -64,7 +64,7 @@ class Reader:
         limit: int = LIMIT,
         most: int = MOST_FEATURES,
     ) -> "Answer":
-        """`kind`: nutrient, gcn or ponds."""
+        """Read a file; `kind` is nutrient, gcn or ponds."""
         from assessment.intake.answer import read  # noqa: PLC0415 - the server is started before numpy is imported
 
         with tempfile.TemporaryDirectory(prefix="assessment-answer-") as folder:
@@ -100,7 +100,7 @@ class Reader:
 
 @cache
 def shared_reader() -> Reader:
-    """The one of a program that reads a few files: it ends with the program."""
+    """The reader of a program that reads a few files; closed when the program ends."""
     reader = Reader()
     atexit.register(reader.close)
     return reader

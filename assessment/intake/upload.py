@@ -17,7 +17,7 @@ def nutrient_sites(path: Path, layer: str | None = None, reader: Reader | None =
 
 
 def gcn_sites(path: Path, layer: str | None = None, reader: Reader | None = None) -> Sites:
-    """The sites of a newt assessment: the geometry alone is needed."""
+    """The sites of a newt assessment, which needs only the geometry."""
     return sites_of((reader or shared_reader()).read(path, "gcn", layer))
 
 
@@ -27,7 +27,7 @@ def survey(path: Path, layer: str | None = None, reader: Reader | None = None) -
 
 
 def sites_of(found: Answer) -> Sites:
-    """What a newt assessment does not ask for is empty."""
+    """Sites from an answer; columns that a newt assessment does not need are empty."""
     count = len(found.geometry)
     columns = {name: tuple(values) for name, values in found.columns.items()}
     return Sites(
