@@ -1,4 +1,4 @@
-"""A whole newt assessment. Its sites share one buffer, so it is one chunk."""
+"""A whole newt assessment. The sites share one buffer, so it is a single chunk."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,7 @@
 """The area of a newt assessment: the sites, and 250 m around them.
 
-Sites and ponds lie on a grid of a tenth of a millimetre, and so do results. Circles and clips on the way do
-not: a vertex that is moved onto the grid bends the edge it lies on, and over a kilometre that is a tenth of a
+Sites, ponds and results are snapped to a grid of a tenth of a millimetre. Intermediate circles and clips are
+not: moving a vertex onto the grid bends its edge, which over a kilometre changes the area by a tenth of a
 square metre.
 """
 
@@ -18,7 +18,7 @@ REACH = 250.0
 
 @dataclass(frozen=True)
 class Ground:
-    """`sites` one by one, `site` all of them, `buffer` the reach around with, `ring` without them."""
+    """`sites` are separate, `site` is their union, `buffer` the area in reach, `ring` that without `site`."""
 
     sites: Geometries
     site: shapely.Geometry
@@ -27,7 +27,7 @@ class Ground:
 
 
 def reach(geometries: Geometries, segments: int) -> shapely.Geometry:
-    """Everything within 250 m of any of them, in one piece where it meets."""
+    """Everything within 250 m of any geometry; overlapping buffers are merged."""
     return only_polygons(shapely.union_all(shapely.buffer(geometries, REACH, quad_segs=segments)))
 
 
@@ -39,6 +39,6 @@ def ground(shapes: Geometries, segments: int) -> Ground:
 
 
 def boxes(geometry: shapely.Geometry) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """The bounds of each part, so that sites far apart do not ask for the land between them."""
+    """The bounds of each part, so that distant sites do not include the land between them."""
     found: np.ndarray[tuple[int, int], np.dtype[np.float64]] = shapely.bounds(shapely.get_parts(geometry))
     return found

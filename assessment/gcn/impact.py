@@ -19,7 +19,7 @@ from assessment.sites import Sites
 
 @dataclass(frozen=True)
 class Habitat:
-    """A zone's ground within reach of a pond, in one site (`site` counts from 0) or around all of them."""
+    """A zone's area within reach of a pond, in one site (`site` counts from 0) or around all of them."""
 
     site: int | None
     zone: str
@@ -33,7 +33,7 @@ class Habitat:
 def habitat(
     ground: Ground, zones: Mapping[str, shapely.Geometry], ponds: Ponds, rule: Rules
 ) -> list[Habitat]:
-    """In each site, and around all of them."""
+    """The habitat in each site, and around all of them."""
     if not len(ponds.geometry):
         return []
     near_ponds = reach(ponds.geometry, rule.SEGMENTS)
@@ -55,7 +55,7 @@ def _snapped(geometry: shapely.Geometry) -> shapely.Geometry:
 
 
 def gravest(ponds: Ponds, zones: Mapping[str, shapely.Geometry]) -> list[str | None]:
-    """Each pond's worst zone; None if it is in none."""
+    """The highest-risk zone of each pond; None if it is in none."""
     worst = np.full(len(ponds.geometry), None, dtype=object)
     for name in reversed(ORDER):
         if name in zones:
@@ -66,7 +66,7 @@ def gravest(ponds: Ponds, zones: Mapping[str, shapely.Geometry]) -> list[str | N
 
 
 def frequency(ponds: Ponds, worst: list[str | None]) -> list[dict[str, Any]]:
-    """Ponds counted by state, area, zone and temporary impact; those in no zone are not counted."""
+    """Count ponds by state, area, zone and temporary impact; ponds outside all zones are not counted."""
     counted = Counter(zip(ponds.state, ponds.area, worst, ponds.temporary, strict=True))
     return [
         {"PANS": state, "Area": area, "MaxZone": zone, "TmpImp": temporary, "FREQUENCY": count}

@@ -1,4 +1,4 @@
-"""Ponds: from a survey file, or from the national layer as not surveyed; those in the sites, those around."""
+"""Ponds: from a survey, or from the national layer as not surveyed; sorted into sites and surroundings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Area = Literal["RLB", "Buffer"]
 class Ponds:
     """Columns by pond. `state`: newts present (P), absent (A), not surveyed (NS).
 
-    `area` is set once they have been sorted into sites and surroundings.
+    `area` is set once the ponds have been sorted into sites and surroundings.
     """
 
     geometry: Geometries
@@ -30,7 +30,7 @@ class Ponds:
 
 
 def national(layer: Layer, extent: shapely.Geometry) -> Ponds:
-    """The national layer's ponds near the extent; nobody surveyed them. A pond cut in pieces is one pond."""
+    """Unsurveyed ponds of the national layer near the extent. A pond that was cut into pieces is one pond."""
     _, near = layer.near(boxes(extent))
     near = distinct(near)
     polygons, feature = layer.polygons(near), layer.feature[near]
@@ -43,7 +43,7 @@ def national(layer: Layer, extent: shapely.Geometry) -> Ponds:
 
 
 def sorted_by_area(ponds: Ponds, ground: Ground, rule: Rules) -> Ponds:
-    """Ponds on a site, cut to it; then the others within reach, cut to that. Others are dropped."""
+    """Ponds on a site, clipped to it, then other ponds in the buffer, clipped to it. Others are dropped."""
     shapes = snapped(ponds.geometry)
     shapely.prepare(ground.site)
     shapely.prepare(ground.buffer)

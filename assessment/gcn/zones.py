@@ -15,7 +15,7 @@ ORDER = ("Red", "Amber", "Green")
 
 
 def clipped(zones: Layer, extent: shapely.Geometry) -> Mapping[str, shapely.Geometry]:
-    """The area of each kind of zone in the extent, highest risk first; absent kinds are left out."""
+    """The area of each kind of zone in the extent, highest risk first; absent kinds are omitted."""
     _, near = zones.near(boxes(extent))
     near = distinct(near)
     polygons = zones.polygons(near)

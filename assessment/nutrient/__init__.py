@@ -1,4 +1,4 @@
-"""Nutrients: what the land use and the wastewater of new homes add to a catchment.
+"""Nutrients: how the land use and the wastewater of new homes increase the load on a catchment.
 
 The path of a batch of sites:
 

@@ -52,10 +52,10 @@ OUT_OF_SCOPE: Mapping[str, Kind] = {
     "Reason": "text",
     "warnings": "list",
 }
-"""Those of the sites that are not assessed."""
+"""The columns of sites that are not assessed."""
 
 
 def typed(columns: Mapping[str, Kind], rows: Sequence[Row]) -> Mapping[str, Kind]:
-    """The columns of these rows: codes of works are numbers, unless one of them is not."""
+    """The columns for these rows: codes of works are numbers, unless one of them is not."""
     coded = all(isinstance(row["Majority_WwTw_ID"], int) for row in rows)
     return columns if coded else {**columns, "Majority_WwTw_ID": "text"}

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 WORTH_IT = 50
-"""Pairs below which handing them out costs more than it saves."""
+"""Number of pairs below which distributing them to threads costs more than it saves."""
 MOST_CORES = 4
 
 
 def shared_area(left: Geometries, right: Geometries) -> Floats:
-    """The area that each pair has in common."""
+    """The area of the intersection of each pair."""
     return _on_cores(lambda a, b: shapely.area(shapely.intersection(a, b)), left, right)
 
 
 def intersections(left: Geometries, right: Geometries) -> Geometries:
-    """What each pair has in common."""
+    """The intersection of each pair."""
     return _on_cores(shapely.intersection, left, right)
 
 
@@ -35,7 +35,7 @@ def _on_cores(
     cores = min(len(os.sched_getaffinity(0)), MOST_CORES)
     if cores < 2 or len(left) < WORTH_IT:
         return of_pairs(left, right)
-    # more shares than cores, for pairs differ in size
+    # more parts than cores, because pairs differ in size
     shares = np.array_split(np.arange(len(left)), 2 * cores)
     parts = _pool(cores, os.getpid()).map(lambda share: of_pairs(left[share], right[share]), shares)
     return np.concatenate(list(parts))
@@ -43,7 +43,7 @@ def _on_cores(
 
 @lru_cache(maxsize=1)
 def _pool(cores: int, process: int) -> "ThreadPoolExecutor":
-    """One pool per process; threads do not survive a fork, so a child creates its own."""
+    """One pool per process: threads do not survive a fork, so a child creates a new pool."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - one small site needs none
 
     return ThreadPoolExecutor(cores, thread_name_prefix=f"overlap-{process}")

@@ -1,4 +1,4 @@
-"""Divides the area of overlapping polygons among them, so that each square metre counts once."""
+"""Divide the area of overlapping polygons among them, so that each square metre counts once."""
 
 import numpy as np
 import shapely
@@ -8,11 +8,11 @@ from assessment.polygonal import polygonal
 
 
 def shared_ground(ground: shapely.Geometry, polygons: Geometries) -> Floats:
-    """Each polygon's share of `ground`: a face covered by k of them gives each the k-th part of its area.
+    """Each polygon's share of `ground`: if k polygons cover a face, each gets 1/k of its area.
 
-    The faces are those of the arrangement of all outlines; a face lies in a polygon or outside it, never
-    both. Outlines that are nearly one leave spikes on a face, and GEOS then finds its inner point on the
-    outline: which polygons cover a face is asked by area.
+    The faces are those of the arrangement of all outlines, so each is either inside or outside a polygon.
+    Nearly identical outlines leave spikes on a face, and GEOS may place its inner point on the outline, so
+    the polygons that cover a face are determined by area.
     """
     clipped = polygonal(shapely.intersection(polygons, ground))
     lines = shapely.union_all(shapely.boundary(clipped))

@@ -1,4 +1,4 @@
-"""What the layers say about each site: the expensive part, computed and stored chunk by chunk."""
+"""The data that the layers have for each site: the expensive part, computed and stored chunk by chunk."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -14,12 +14,12 @@ from assessment.spec import JobSpec
 Step = Callable[[str], None]
 
 STEPS = 4
-"""Times that `gather` calls `step`."""
+"""Number of times that `gather` calls `step`."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Of one site."""
+    """The facts about one site."""
 
     works: Majority
     authority: Majority
@@ -40,7 +40,7 @@ class Facts:
 
 
 def gather(sites: Sites, bundle: Bundle, job: JobSpec, step: Step) -> list[Facts]:
-    """The facts of every site, in order. Each depends on its own site alone."""
+    """The facts of every site, in order. Each depends only on its own site."""
     rule, found = rules.of(job.mode), {}
     for name, column in (
         ("wwtw_catchments", "WwTw_ID"),

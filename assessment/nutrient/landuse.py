@@ -1,9 +1,9 @@
-"""What the change of land use adds: every site x coefficient parcel x catchment (steps 3 to 5).
+"""The nutrients added by the change of land use: site x coefficient parcel x catchment (steps 3 to 5).
 
-The compatible mode counts each (parcel, catchment feature) by itself and rounds before it adds. The default
-mode takes every piece of ground once: catchments of one name and of several are united first, and where
-parcels overlap the ground gets the mean of their coefficients, which does not depend on their order or on how
-they are cut. It rounds nothing here.
+The compatible mode counts each (parcel, catchment feature) separately and rounds before adding. The default
+mode counts all ground once: catchments with the same name are united first, and so are several catchments;
+where parcels overlap, the ground gets the mean of their coefficients, regardless of their order and of how
+they are cut. It does not round here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,12 @@ from assessment.nutrient.regions import Region
 
 HECTARE = 10_000
 HUNDREDTHS = 100
-"""Rounded uplifts are added as whole hundredths: a sum of binary fractions would decide ties by its noise."""
+"""Rounded uplifts are added as integer hundredths: binary fractions would decide ties by rounding noise."""
 
 
 @dataclass(frozen=True)
 class LandUse:
-    """Of one site, in square metres and kg/yr. No area means that nothing of it is in a catchment."""
+    """The land use of one site, in square metres and kg/yr. No area means that it is in no catchment."""
 
     area: float | None = None
     nitrogen: float | None = None
@@ -37,14 +37,14 @@ class LandUse:
 
     @property
     def joined(self) -> str | None:
-        """The names of its catchments as one text."""
+        """The names of the catchments, joined into one text."""
         return None if self.area is None else "; ".join(sorted(self.catchments))
 
 
 def uplift_rates(
     layer: Layer, feature: Ints, hectares: Floats, greenspace: Greenspace
 ) -> tuple[Floats, Floats]:
-    """kg/ha/yr that each row's land gains, given the size of the whole development."""
+    """The gain in kg/ha/yr on each row's land, given the size of the whole development."""
     share = np.where(hectares >= greenspace.from_hectares, greenspace.share, 0.0)
     change = []
     for nutrient, green in (("n", greenspace.nitrogen), ("p", greenspace.phosphorus)):
@@ -57,7 +57,7 @@ def uplift_rates(
 def compatible(
     regions: Sequence[Region], hectares: Floats, parcels: Layer, greenspace: Greenspace
 ) -> dict[int, LandUse]:
-    """By site: rounded for every parcel in every catchment feature, then added, overlaps and all."""
+    """By site: rounded for each parcel in each catchment feature, then added, including overlaps."""
     found = _found(regions, parcels)
     key = found.query * (len(parcels) + 1) + parcels.feature[found.piece]
     rows, index = np.unique(key, return_inverse=True)
@@ -79,7 +79,7 @@ def compatible(
 def once(
     regions: Sequence[Region], hectares: Floats, parcels: Layer, greenspace: Greenspace
 ) -> dict[int, LandUse]:
-    """By site: every piece of ground counted once, nothing rounded."""
+    """By site: all ground counted once, nothing rounded."""
     found = _found(regions, parcels)
     site = _sites(regions)[found.query]
     nitrogen, phosphorus = uplift_rates(parcels, parcels.feature[found.piece], hectares[site], greenspace)
@@ -116,7 +116,7 @@ def _by_site(
     phosphorus: Floats,
     unit: int = 1,
 ) -> dict[int, LandUse]:
-    """Add up by site; where a site has a region over all its catchments, that one alone is its total.
+    """Add up by site; if a site has a region over all its catchments, only that region counts.
 
     Uplifts are in kg/yr times `unit`.
     """
@@ -150,7 +150,7 @@ def _by_site(
 
 
 def _catchments(regions: Sequence[Region], covered: Sequence[float]) -> dict[int, dict[str, float]]:
-    """By site: the area that parcels cover in each catchment, by name."""
+    """By site: the area covered by parcels in each catchment, by name."""
     areas: dict[int, dict[str, float]] = {}
     for region, area in zip(regions, covered, strict=True):
         if region.catchment is not None and area > 0:

@@ -11,15 +11,15 @@ from assessment.bundle.layer import Layer
 from assessment.nutrient.overlap import Overlaps, overlaps
 
 TIE = 1e-9
-"""Shares of the largest area that count as equal to it; among equals the choice must not be noise."""
+"""Areas within this relative tolerance of the largest count as equal, so that noise does not decide."""
 
 Key = tuple[str, int]
-"""What ground is added up by: a name, and the source row where features of one name stay apart."""
+"""Key for adding up areas: a name, and the source row if features with the same name are separate."""
 
 
 @dataclass(frozen=True)
 class Majority:
-    """What covers most of a site, and how much of the site that is. No name: nothing covers it."""
+    """The name that covers most of a site, and its share of the site. No name: nothing covers the site."""
 
     name: str | None
     share: float
@@ -28,7 +28,7 @@ class Majority:
 def majorities(
     shapes: Geometries, areas: Floats, layer: Layer, column: str, *, by_name: bool
 ) -> list[Majority]:
-    """One per shape. `by_name` adds up features of one name; else the single largest feature decides."""
+    """One result per shape. `by_name` adds up features with the same name; else the largest one counts."""
     found = overlaps(shapes, layer)
     names = layer.texts(column)
     rank = _by_name if by_name else _by_row
@@ -53,7 +53,7 @@ def _by_row(layer: Layer, names: Sequence[str | None], feature: int) -> Key:
 def _largest(
     shape: shapely.Geometry, area: float, held: Mapping[Key, list[int]], found: Overlaps, layer: Layer
 ) -> Majority:
-    """The key with the most ground; among equals the one that comes first."""
+    """The key with the largest area; among equals, the first."""
     ground = {key: _ground(shape, rows, found, layer) for key, rows in held.items()}
     largest = max(ground.values())
     name, _ = min((key for key, size in ground.items() if size >= largest * (1 - TIE)), key=_first)
@@ -61,12 +61,12 @@ def _largest(
 
 
 def _first(key: Key) -> tuple[int, str]:
-    """Source order where single features count, else the order of names."""
+    """Sort by source order if single features count, else by name."""
     return key[1], key[0]
 
 
 def _ground(shape: shapely.Geometry, rows: Sequence[int], found: Overlaps, layer: Layer) -> float:
-    """The sum of the pieces; their union where some overlap."""
+    """The summed area of the pieces; the area of their union if some overlap."""
     if len(rows) > 1 and layer.overlaps[found.piece[rows]].any():
         return float(
             shapely.area(shapely.union_all(shapely.intersection(layer.polygons(found.piece[rows]), shape)))

@@ -1,4 +1,4 @@
-"""Which pieces of a layer overlap which shapes, and by how much: the innermost loop."""
+"""Find the pieces of a layer that overlap given shapes, and the areas: the innermost loop."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ from assessment.bundle.layer import Layer
 from assessment.nutrient.cores import shared_area
 
 BLOCK = 50_000
-"""Pairs at a time: polygons take memory, and a site may be as large as a county."""
+"""Pairs per batch: polygons take memory, and a site may be as large as a county."""
 
 
 @dataclass(frozen=True)
 class Overlaps:
-    """One entry per overlapping (shape, piece), ordered by shape; `query` is the number of the shape."""
+    """One entry per overlapping (shape, piece), ordered by shape; `query` is the index of the shape."""
 
     query: Ints
     piece: Ints
@@ -23,7 +23,7 @@ class Overlaps:
 
 
 def overlaps(shapes: Geometries, layer: Layer) -> Overlaps:
-    """Areas shared by each shape and the pieces near it."""
+    """The areas shared by each shape and the pieces near it."""
     shape, piece = layer.near(shapely.bounds(shapes))
     shapely.prepare(shapes)
     area = np.empty(len(shape))
@@ -37,8 +37,8 @@ def overlaps(shapes: Geometries, layer: Layer) -> Overlaps:
 def _shared(shapes: Geometries, layer: Layer, piece: Ints) -> Floats:
     """The area that each shape has in common with its piece.
 
-    A piece inside its shape brings the area it was stored with, a shape inside a piece its own; only where
-    edges cross is anything intersected, and most of the time goes there.
+    For a piece inside the shape this is its stored area, for a shape inside the piece the shape's own area.
+    An intersection is computed only where edges cross; this takes most of the time.
     """
     wanted, index = np.unique(piece, return_inverse=True)
     whole = layer.polygons(wanted)
@@ -56,7 +56,7 @@ def _shared(shapes: Geometries, layer: Layer, piece: Ints) -> Floats:
 
 
 def _around(outer: Floats, inner: Floats) -> Bools:
-    """Whether one box holds the other: only then need the shapes be asked."""
+    """Whether the outer box contains the inner one; only then are the shapes tested."""
     low, high = outer[:, :2] <= inner[:, :2], outer[:, 2:] >= inner[:, 2:]
     held: Bools = low[:, 0] & low[:, 1] & high[:, 0] & high[:, 1]
     return held

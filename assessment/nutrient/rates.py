@@ -1,7 +1,7 @@
-"""Occupancy and water use of a site (step 7), in the two ways that differ most.
+"""Occupancy and water use of a site (step 7), which the two modes compute differently.
 
-The compatible mode joins on the joined name; who finds no row gets the mean of the batch-mates with the same
-works, so it needs the whole batch. The default mode needs the site alone.
+The compatible mode looks up the joined catchment name; a site without a row gets the mean of the other sites
+with the same works, so it needs the whole batch. The default mode needs only the site.
 """
 
 import math
@@ -25,7 +25,7 @@ class SiteRates:
 def of_site(
     category: str | None, areas: Mapping[str, float], table: Mapping[str, RateRow], standard: Rates
 ) -> SiteRates:
-    """Rates by kind of dwelling where the table has them, else by catchment, weighted by area."""
+    """Rates by kind of dwelling if the table has them, else by catchment, weighted by area."""
     special = _by_category(category, areas, table)
     if special is not None:
         return SiteRates(special.occupancy, special.litres)
@@ -50,7 +50,7 @@ def of_site(
 def of_batch(
     joined: Sequence[str | None], works: Sequence[str], table: Mapping[str, RateRow]
 ) -> list[SiteRates]:
-    """Rates by the joined catchment name; where there is no such row, the mean of the same works' others."""
+    """Rates by the joined catchment name; without a row, the mean of the other sites with the same works."""
     own = [table.get(name) if name else None for name in joined]
     mates: dict[str, list[RateRow]] = {}
     for row, code in zip(own, works, strict=True):
@@ -73,7 +73,7 @@ def _mean(rows: Sequence[RateRow]) -> SiteRates:
 
 
 def _weighted(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """A mean that is exact where all values are equal."""
+    """A weighted mean that is exact if all values are equal."""
     first = next(iter(values.values()))
     return first + sum(weights[n] * (values[n] - first) for n in values) / sum(weights.values())
 
@@ -89,5 +89,5 @@ def _by_category(
 
 @lru_cache(maxsize=1024)
 def _plain(text: str) -> str:
-    """Letters and digits alone, in lower case, so that 'Student accommodation' finds its row."""
+    """Letters and digits only, in lower case, so that 'Student accommodation' matches its row."""
     return re.sub(r"[^a-z0-9]+", "", text.casefold())

@@ -1,4 +1,4 @@
-"""The parts of each site that lie in nutrient neutrality catchments."""
+"""The parts of each site that are in nutrient neutrality catchments."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ NAME = "N2K_Site_N"
 
 @dataclass(frozen=True)
 class Region:
-    """Ground of one site in one catchment, which may have no name, or (`united`) in several."""
+    """The area of one site in one catchment, which may have no name, or (`united`) in several."""
 
     site: int
     catchment: str | None
@@ -34,7 +34,7 @@ def by_feature(shapes: Geometries, areas: Floats, catchments: Layer) -> list[Reg
 
 
 def by_name(shapes: Geometries, areas: Floats, catchments: Layer) -> list[Region]:
-    """One region per (site, name), and one over all names if a site has several: none counts twice."""
+    """One region per (site, name), and one over all names if a site has several; no area counts twice."""
     names = catchments.texts(NAME)
     present = sorted({name or "" for name in names})
     position = {name: k for k, name in enumerate(present)}
@@ -57,7 +57,7 @@ def _unions(regions: Sequence[Region], shapes: Geometries, areas: Floats) -> lis
 def _grounds(
     shapes: Geometries, areas: Floats, catchments: Layer, group_of: Sequence[int]
 ) -> dict[tuple[int, int], shapely.Geometry]:
-    """(site, group) -> the site's ground in the group's catchments."""
+    """By (site, group): the part of the site in the group's catchments."""
     site, piece = catchments.near(shapely.bounds(shapes))
     wanted, index = np.unique(piece, return_inverse=True)
     polygons = catchments.polygons(wanted)
@@ -79,5 +79,5 @@ def _grounds(
 
 
 def _whole(ground: shapely.Geometry, site: shapely.Geometry, area: float) -> shapely.Geometry:
-    """The site itself where nothing of it is missing: simpler, and free of the cuts between pieces."""
+    """The site itself if all of it is covered: simpler, and without the cuts between pieces."""
     return site if shapely.area(ground) >= area - SLIVER else ground

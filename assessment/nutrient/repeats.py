@@ -1,4 +1,4 @@
-"""Sites that share ground or an id with other sites of the batch: the totals count them more than once."""
+"""Sites that share ground or an id with other sites of the batch, which the totals count more than once."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from assessment.nutrient.warn import ground
 from assessment.sites import Sites
 
 MOST_NAMED = 5
-"""Other sites that one warning names; the rest is counted."""
+"""The number of other sites that one warning names; further ones are only counted."""
 
 
 def shared_ground(sites: Sites) -> list[list[str]]:

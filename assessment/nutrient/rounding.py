@@ -1,6 +1,6 @@
-"""How figures are rounded."""
+"""Rounding of figures."""
 
 
 def rounded(value: float | None) -> float | None:
-    """Two decimals, half to even, and never minus zero; as numpy rounds, to which results are compared."""
+    """Round to two decimals, half to even, without minus zero, as numpy does: results are compared to it."""
     return None if value is None else round(value * 100) / 100 + 0.0

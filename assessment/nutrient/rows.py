@@ -1,4 +1,4 @@
-"""Facts, rates and works become the rows of the result (steps 6 to 11): the whole batch, and cheap."""
+"""Turn facts, rates and works into the rows of the result (steps 6 to 11): cheap, for the whole batch."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,7 +27,7 @@ def rows(sites: Sites, facts: Sequence[Facts], lookups: Lookups, job: JobSpec) -
 
 
 def every(sites: Sites, facts: Sequence[Facts], lookups: Lookups, job: JobSpec) -> list[Row]:
-    """One row per site. `catchments`, no column of the result, is its area in hectares by catchment."""
+    """One row per site. `catchments` is not part of the result: it has the area in hectares by catchment."""
     codes = [fact.works.name or job.edition.package_plant.code for fact in facts]
     rule = rules.of(job.mode)
     rates_of = rule.rates(sites, facts, codes, lookups, job.edition)
@@ -48,7 +48,7 @@ def every(sites: Sites, facts: Sequence[Facts], lookups: Lookups, job: JobSpec) 
 
 
 def in_scope(row: Row, edition: Edition) -> bool:
-    """Step 11: outside every catchment, a site needs a works; editions differ on the package plant."""
+    """Step 11: a site outside all catchments needs a works; editions differ on the package plant."""
     if row["AreaInNNCatchment"] is not None:
         return True
     is_package = row["WwTW_name"] == edition.package_plant.name
@@ -95,7 +95,7 @@ def _row(site: Site, fact: Facts, of_site: SiteRates, works: Treatment, rule: Ru
 def _nutrients(
     dwellings: int, land: LandUse, litres: float | None, works: Treatment, rule: Rules, edition: Edition
 ) -> Row:
-    """The columns that come in pairs, one for each nutrient."""
+    """The columns that occur once per nutrient."""
     row: Row = {}
     n_temp, n_perm, p_temp, p_perm = works.concentrations
     pairs = (("N", land.nitrogen, n_temp, n_perm), ("P", land.phosphorus, p_temp, p_perm))
@@ -111,11 +111,11 @@ def _nutrients(
 
 
 def suds(uplift: float | None, dwellings: int, edition: Edition) -> float | None:
-    """Step 6: drainage takes its share off what is added, and off what is gained."""
+    """Step 6: drainage lowers the uplift by a share of its size, also if it is negative."""
     return None if uplift is None else uplift - abs(uplift) * edition.suds.reduction_for(dwellings)
 
 
 def total(after_suds: float | None, permanent: float | None, edition: Edition) -> float:
-    """Step 10: the balance and a precaution on top; null counts as 0."""
+    """Step 10: the balance plus a precautionary share; null counts as 0."""
     balance = (after_suds or 0.0) + (permanent or 0.0)
     return balance + edition.precaution * abs(balance)

@@ -6,11 +6,11 @@ from assessment.nutrient.facts import Facts
 from assessment.nutrient.landuse import HECTARE
 
 WORTH_SAYING = 1.0
-"""Square metres without a parcel or a coefficient that are worth a warning."""
+"""Square metres without a parcel or a coefficient from which a warning is given."""
 
 
 def of_facts(fact: Facts, edition: Edition) -> list[str]:
-    """Weak majorities, missing works, ground without parcels."""
+    """Warnings about weak majorities, missing works, and ground without parcels."""
     said = []
     if fact.works.name is None:
         said.append(words.NO_WORKS())
@@ -31,7 +31,7 @@ def of_facts(fact: Facts, edition: Edition) -> list[str]:
 
 
 def percent(share: float) -> str:
-    """With as many digits as a small share needs; what is under a half never reads as a half."""
+    """A percentage with as many digits as small shares need; a share under a half is never shown as 50 %."""
     if share < 0.0001:
         return "less than 0.01 %"
     if share < 0.5 <= round(share, 3):
@@ -40,7 +40,7 @@ def percent(share: float) -> str:
 
 
 def ground(square_metres: float) -> str:
-    """With two digits, and never an exponent: small areas are in square metres."""
+    """An area with two digits and without an exponent: small areas are in square metres."""
     if square_metres < 1:
         return "less than 1 m²"
     size, unit = (square_metres, "m²") if square_metres < 100 else (square_metres / HECTARE, "ha")

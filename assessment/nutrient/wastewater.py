@@ -1,4 +1,4 @@
-"""What the homes' wastewater adds (steps 8 and 9)."""
+"""The nutrients that the homes' wastewater adds (steps 8 and 9)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ MG_PER_KG = 1_000_000
 
 @dataclass(frozen=True)
 class Treatment:
-    """The works a site drains to, as its row shows it."""
+    """The works that a site drains to, as its row shows it."""
 
     code: str
     name: str | None
@@ -22,13 +22,13 @@ class Treatment:
 
 
 def package_plant(plant: PackagePlant, table: Mapping[str, Works]) -> Works:
-    """The default plant as the lookup has it, else as the edition has it."""
+    """The default plant from the lookup, or else from the edition."""
     n, p = plant.nitrogen, plant.phosphorus
     return table.get(plant.code) or Works(plant.code, plant.name, None, (n, n, p, p))
 
 
 def load(litres: float | None, concentration: float | None, edition: Edition) -> float | None:
-    """kg/yr. Where the litres or the concentration are unknown, the edition says whether it is null or 0."""
+    """The load in kg/yr. For unknown litres or concentrations, the edition decides between null and 0."""
     if litres is None and edition.null_load.without_rates:
         return None
     if concentration is None and edition.null_load.without_concentration:
