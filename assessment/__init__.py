@@ -3,14 +3,14 @@
     import assessment
     found = assessment.assess(sites, "reference")  # sites: a GeoDataFrame
 
-`assess` needs geopandas, which the command and the worker do not: it is imported when it is first used.
+`assess` needs geopandas, which the command and the worker do not need: it is imported on first use.
 
 The path of an assessment, in the order of the modules:
 
-    request.py             what is asked for: an action's parameters, or the body of a job message
-    job.py                 files in, files out; the command (cli/) and the worker (work/) call it
-    intake/ on formats/    the upload becomes vetted sites (sites.py)
-    bundle/                the reference layers, mapped
+    request.py             the request: an action's parameters, or the body of a job message
+    job.py                 one job from files to files, for the command (cli/) and the worker (work/)
+    intake/ with formats/  turns the upload into validated sites (sites.py)
+    bundle/                the reference layers, memory-mapped
     compute.py             the assessment, chunk by chunk (chunks.py), with nutrient/ or gcn/
     output/, report/       tables, a report, and output.json last
 """

@@ -1,4 +1,4 @@
-"""Chunks in the object store, under a prefix such as `executions/<uuid>/r<run>/checkpoint`."""
+"""Stores chunks in the object store, under a prefix such as `executions/<uuid>/r<run>/checkpoint`."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
-"""Interim results, a chunk of sites at a time, so that a stopped job resumes instead of restarting.
+"""Interim results, one chunk of sites at a time, so that a stopped job resumes instead of restarting.
 
-A chunk is stored under a fingerprint of everything its result depends on: the sites in it, the bundle, the
-edition, the mode and the code. What does not match is not found, so no stale chunk gets into a result.
+A chunk is stored under a fingerprint of everything its result depends on: its sites, the bundle, the edition,
+the mode and the code. Only chunks with the same fingerprint are reused, so no stale chunk gets into a result.
 """
 
 import json
@@ -21,17 +21,17 @@ FORMAT = 1
 
 
 class Chunks(Protocol):
-    """Where interim results are stored."""
+    """Storage for interim results."""
 
     def load(self, name: str) -> bytes | None:
-        """What was saved under the name, or None."""
+        """The content saved under the name, or None."""
 
     def save(self, name: str, content: bytes) -> None:
-        """Store it durably before returning."""
+        """Store the content durably before returning."""
 
 
 def parts(count: int, size: int) -> Iterator[tuple[int, int]]:
-    """(start, stop) of each chunk."""
+    """The (start, stop) of each chunk."""
     return ((start, min(start + size, count)) for start in range(0, count, size))
 
 
@@ -57,7 +57,7 @@ def dump(facts: Sequence[Facts]) -> bytes:
 
 
 def parse(content: bytes | None, count: int) -> list[Facts] | None:
-    """The facts of a saved chunk; None if it is absent or unreadable, so that it is computed again."""
+    """The facts of a saved chunk; None if it is missing or unreadable, so that it is computed again."""
     if content is None:
         return None
     try:

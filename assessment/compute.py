@@ -1,8 +1,8 @@
 """The whole assessment as one call: sites in, results out, chunk by chunk, with progress reports.
 
-`compute` uses only the arrays it is given, the bundle, and the chunks. It may be stopped anywhere:
-`progress` is called between steps, and an exception that it raises ends the call; finished chunks are
-saved, and the next call computes only what is left.
+`compute` uses only the arrays it is given, the bundle, and the chunks. It can be stopped at any time:
+`progress` is called between steps, and an exception that it raises ends the call. Finished chunks are
+saved, and the next call computes only the remaining ones.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assessment.gcn.ponds import Ponds
 
 FACTS_SHARE = 0.95
-"""How much of a nutrient assessment the facts take; the rest is arithmetic."""
+"""The part of a nutrient assessment's progress that the facts take; the rest is arithmetic."""
 
 
 def compute(
@@ -40,7 +40,7 @@ def compute(
     progress: Progress = silent,
     chunks: Chunks | None = None,
 ) -> Results:
-    """`ponds`: a survey, for newts. `inputs`: hashes of the files, for the record."""
+    """Assess the sites. `ponds`: a survey, for newts. `inputs`: hashes of the input files, for the record."""
     bundle.require(job.assessment)
     origin = provenance(job, bundle, inputs or {})
     if job.assessment == "gcn":

@@ -21,7 +21,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class PackagePlant:
-    """What a site without a works is taken to have."""
+    """The package treatment plant that is assumed for a site without a works."""
 
     code: str
     name: str
@@ -48,7 +48,7 @@ class Greenspace:
 
 @dataclass(frozen=True)
 class NullLoad:
-    """Where a wastewater load is null; elsewhere what is missing counts as 0."""
+    """The cases in which a wastewater load is null; in all others, missing values count as 0."""
 
     without_rates: bool
     without_concentration: bool
@@ -75,7 +75,7 @@ class Edition:
 
 
 def load(choice: str | None = None) -> Edition:
-    """The edition called `choice`; `FILE.toml` or `FILE.toml:NAME` is one of a file; None is the default."""
+    """The edition `choice`; `FILE.toml` or `FILE.toml:NAME` selects one from a file; None is the default."""
     path, name = SHIPPED, choice
     if choice and ".toml" in choice:
         file, _, name = choice.partition(".toml")
@@ -104,7 +104,7 @@ def _parse(path: Path) -> dict[str, Any]:
 
 
 def _filled(kind: Any, said: Mapping[str, Any], where: str) -> Any:
-    """A dataclass from a table of the file; unknown, missing or mistyped keys are named."""
+    """A dataclass from a table of the file; errors name unknown, missing and mistyped keys."""
     if not isinstance(said, dict):
         raise BadInput(f"{where} is {said!r}, not a table")
     known = {field.name: field.type for field in fields(kind)}

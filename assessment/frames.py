@@ -1,4 +1,4 @@
-"""Assessments of GeoDataFrames, for notebooks: the same figures as the command's."""
+"""Assess GeoDataFrames, for notebooks; the figures are the same as the command's."""
 
 from html import escape
 from pathlib import Path
@@ -25,16 +25,16 @@ STYLE = Path(__file__).with_name("report") / "templates" / "map.css"
 class Assessed(geopandas.GeoDataFrame):  # type: ignore[misc]  # geopandas has no types
     """The main table of an assessment, in EPSG:27700.
 
-    What is selected from it has neither results nor a map: they would be those of all sites.
+    A selection of it has neither results nor a map, because those are about all sites.
     """
 
     results: Results | None = None
-    """Everything: summary, provenance, warnings about the whole."""
+    """The complete results: summary, provenance, general warnings."""
     drawn_from: tuple[Sites, Path] | None = None
     """The sites and the folder of the bundle, for the map."""
 
     def table(self, name: str) -> Any:
-        """Another table of the results, such as out_of_scope or ponds; empty where there is none."""
+        """Another table of the results, such as out_of_scope or ponds; empty if there is none."""
         tables = self.results.tables if self.results else {}
         return _frame(tables[name]) if name in tables else pandas.DataFrame()
 
@@ -43,7 +43,7 @@ class Assessed(geopandas.GeoDataFrame):  # type: ignore[misc]  # geopandas has n
         rows = str(super()._repr_html_() or "")
         if self.results is None or self.drawn_from is None:
             return rows
-        from assessment.report.map import draw  # noqa: PLC0415 - only where somebody looks at it
+        from assessment.report.map import draw  # noqa: PLC0415 - only needed for display
 
         sites, folder = self.drawn_from
         style = f".assessment {{ --ink: #1f2a30; --line: #d5dbde; }} {STYLE.read_text()}"
@@ -81,7 +81,7 @@ def assess(
 
 
 def _answer(frame: Any, kind: str) -> Answer:
-    """The rows of a frame, validated like those of an upload."""
+    """Validate the rows of a frame like those of an upload."""
     columns = {
         str(name): [None if pandas.isna(value) else value for value in frame[name].tolist()]
         for name in frame.columns

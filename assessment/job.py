@@ -1,4 +1,4 @@
-"""One assessment from files to files: read, assess, report, deliver. Command and worker both call it."""
+"""One assessment from files to files: read, assess, report, deliver. Called by the command and the worker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Inputs:
     sites: Path
     ponds: Path | None = None
     layer: str | None = None
-    """Which layer of the file holds the sites, where it has several."""
+    """The layer of the file with the sites, if it has several."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Target:
 class Done:
     results: Results
     files: dict[str, str]
-    """Name -> key in the store; output.json among them."""
+    """By name, the key in the store; includes output.json."""
 
 
 def read_sites(job: JobSpec, inputs: Inputs, reader: Reader | None = None) -> Sites:
@@ -60,9 +60,9 @@ def carry_out(
     chunks: Chunks | None = None,
     reader: Reader | None = None,
 ) -> Done:
-    """`progress` is called with 0 to 1 and may raise to stop; stored `chunks` are reused.
+    """Carry out a job. `progress` is called with 0 to 1 and may raise to stop; stored `chunks` are reused.
 
-    `reader`: reads the inputs; without one, one of this process.
+    `reader`: reads the inputs; by default the shared reader of this process.
     """
     progress(0.0, "reading the sites")
     sites = read_sites(job, inputs, reader)

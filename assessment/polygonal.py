@@ -1,4 +1,4 @@
-"""Extracts polygons from the result of an overlay or a repair."""
+"""Extract polygons from the result of an overlay or a repair."""
 
 import numpy as np
 import shapely
@@ -10,7 +10,7 @@ POLYGON, MULTIPOLYGON = int(shapely.GeometryType.POLYGON), int(shapely.GeometryT
 
 
 def polygonal(geometries: Geometries) -> Geometries:
-    """The polygons of each geometry; lines and points, which have no ground, are dropped."""
+    """The polygons of each geometry; lines and points, which have no area, are dropped."""
     kinds = shapely.get_type_id(geometries)
     mixed = np.flatnonzero((kinds != POLYGON) & (kinds != MULTIPOLYGON))
     if not len(mixed):
@@ -22,7 +22,7 @@ def polygonal(geometries: Geometries) -> Geometries:
 
 
 def only_polygons(geometry: shapely.Geometry) -> shapely.Geometry:
-    """One geometry's polygons, as a Polygon or MultiPolygon; empty where it has none."""
+    """The polygons of one geometry, as a Polygon or MultiPolygon; empty if it has none."""
     if geometry is None or shapely.get_type_id(geometry) in (POLYGON, MULTIPOLYGON):
         return geometry
     parts = _flat(geometry)
@@ -39,6 +39,6 @@ def _flat(geometry: shapely.Geometry) -> list[shapely.Geometry]:
 
 
 def snapped(geometries: Geometries) -> Geometries:
-    """Valid polygons on the grid of a tenth of a millimetre."""
+    """Valid polygons, snapped to the grid of a tenth of a millimetre."""
     on_grid: Geometries = polygonal(shapely.set_precision(shapely.make_valid(geometries), GRID))
     return on_grid

@@ -1,4 +1,4 @@
-"""The entry point of the `assessment` command, which says what to install where its extra is missing."""
+"""The entry point of the `assessment` command; if its extra is missing, it says what to install."""
 
 import sys
 

@@ -1,10 +1,10 @@
-"""How an assessment reports its progress."""
+"""The type of progress callbacks."""
 
 from collections.abc import Callable
 
 Progress = Callable[[float, str], None]
-"""Called between steps with how much is done, 0 to 1, and what comes next. It may raise to stop the work."""
+"""Called between steps with the completed share, 0 to 1, and the next step. It may raise to stop the work."""
 
 
 def silent(_done: float, _step: str) -> None:
-    """Progress that nobody watches."""
+    """A progress callback that does nothing."""

@@ -1,4 +1,4 @@
-"""The provenance of a result: enough to reproduce it."""
+"""The provenance of a result: everything needed to reproduce it."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from switchyard import __version__
 
 
 def hash_of(path: Path) -> str:
-    """SHA-256 of an input file; of an unpacked shapefile, of its .shp, .dbf, .prj and .cpg in a row."""
+    """The SHA-256 of an input file; of an unpacked shapefile, of its .shp, .dbf, .prj and .cpg in a row."""
     content = sha256()
     for part in files_of(path):
         with part.open("rb") as file:
@@ -23,7 +23,7 @@ def hash_of(path: Path) -> str:
 
 
 def provenance(job: JobSpec, bundle: Bundle, inputs: Mapping[str, str]) -> dict[str, Any]:
-    """`inputs` by role (sites, ponds): the SHA-256 of each."""
+    """The provenance of a result; `inputs` has the SHA-256 of each file by role (sites, ponds)."""
     return {
         "assessment": job.assessment,
         "mode": job.mode,

@@ -1,6 +1,6 @@
-"""A request as programs write it: the parameters of an action, or the body of a job message.
+"""A request in JSON: the parameters of an action, or the body of a job message.
 
-The fields are those of the job message: assessment, edition, mode, input, bundle; and layer, ponds, formats.
+The fields are those of the job message: assessment, edition, mode, input, bundle, layer, ponds, formats.
 """
 
 import json
@@ -14,12 +14,12 @@ from assessment.spec import CHUNK, Assessment, JobSpec, Mode
 from switchyard.errors import BadInput
 
 INLINE_LIMIT = 262_144
-"""Bytes of GeoJSON inside a request: as much as a message may hold."""
+"""The largest GeoJSON inside a request, in bytes: the limit of a message."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """Where an input is: a key in the store, a URL, or the GeoJSON itself."""
+    """The location of an input: a key in the store, a URL, or the GeoJSON itself."""
 
     key: str | None = None
     url: str | None = None
@@ -37,7 +37,7 @@ class Request:
 
 
 def parse(content: Mapping[str, Any]) -> Request:
-    """A request from its JSON; BadInput with the reason where it is invalid."""
+    """Parse the JSON of a request; BadInput with the reason if it is invalid."""
     return Request(
         job=job_spec(content.get("assessment", "nutrient"), content.get("mode"), content.get("edition")),
         sites=_given(content.get("input"), "input"),
@@ -51,7 +51,7 @@ def parse(content: Mapping[str, Any]) -> Request:
 def job_spec(
     assessment: object, mode: object = None, edition: object = None, chunk_size: int = CHUNK
 ) -> JobSpec:
-    """Words from outside as a JobSpec."""
+    """Validate values from outside and return a JobSpec."""
     kind: Assessment | None = next((k for k in get_args(Assessment) if k == assessment), None)
     how: Mode | None = next((m for m in get_args(Mode) if m == (mode or "default")), None)
     if kind is None:

@@ -1,4 +1,4 @@
-"""What an assessment comes to: tables of rows, some with ground, a summary, and where it all came from."""
+"""The results of an assessment: tables of rows, some with geometries, a summary, and the provenance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,21 +8,21 @@ from assessment.arrays import Geometries
 
 Row = Mapping[str, Any]
 Kind = Literal["integer", "real", "text", "list"]
-"""The type of a column; any value may be null. A list is of texts, and files hold it as one text."""
+"""The type of a column; any value may be null. A list contains texts, which files store as one text."""
 
 JOIN = " | "
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under ordered, typed columns; `geometry`, if there is one, has an entry per row, in EPSG:27700."""
+    """Rows under ordered, typed columns; `geometry`, if there is any, has an entry per row, in EPSG:27700."""
 
     columns: Mapping[str, Kind]
     rows: Sequence[Row]
     geometry: Geometries | None = None
 
     def values(self, column: str) -> list[Any]:
-        """One column as files take it."""
+        """The values of a column as files store them."""
         kind, values = self.columns[column], [row[column] for row in self.rows]
         if kind == "list":
             return [JOIN.join(value) for value in values]
@@ -31,7 +31,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Results:
-    """`tables` by name, the main one first."""
+    """The results; `tables` by name, the main one first."""
 
     assessment: str
     tables: Mapping[str, Table]
@@ -39,7 +39,7 @@ class Results:
     provenance: Mapping[str, Any]
     warnings: Sequence[str] = ()
     shapes: Mapping[str, Geometries] = field(default_factory=dict)
-    """What a map of it should show besides the sites."""
+    """Geometries that a map should show besides the sites."""
 
     @property
     def main(self) -> Table:

@@ -1,4 +1,4 @@
-"""Everything that a row can warn of: the words, and the heading that a report groups them under."""
+"""All warnings about rows: their texts, and the headings that a report groups them under."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Warned:
-    """`text` has fields in braces; called with their values it is the warning of one row."""
+    """A warning; calling it with the values of the fields in `text` returns the text for one row."""
 
     heading: str
     text: str

@@ -1,4 +1,4 @@
-"""The sites of one assessment, vetted: what the calculations take and nothing else."""
+"""The validated sites of one assessment: only what the calculations need."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from assessment.arrays import Floats, Geometries
 
 @dataclass(frozen=True)
 class Site:
-    """One of them; `area` in square metres, `hectares` rounded."""
+    """One site; `area` in square metres, `hectares` rounded."""
 
     number: int
     id: str | None
@@ -26,7 +26,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Sites:
-    """Columns by site, in input order, in EPSG:27700. `number` is RLB_ID; a part of a batch keeps it."""
+    """Columns by site, in input order, in EPSG:27700. `number` is RLB_ID, also in a part of a batch."""
 
     number: tuple[int, ...]
     id: tuple[str | None, ...]
@@ -36,9 +36,9 @@ class Sites:
     dwellings: tuple[int, ...]
     geometry: Geometries
     notes: Mapping[int, Sequence[str]] = field(default_factory=dict)
-    """What was done to a boundary when it was read, by RLB_ID; becomes a warning of its row."""
+    """Changes to boundaries during reading, by RLB_ID; they become warnings of the row."""
     remarks: tuple[str, ...] = ()
-    """About the whole file; become warnings of the result."""
+    """Remarks about the whole file; they become warnings of the result."""
 
     def __len__(self) -> int:
         return len(self.geometry)
@@ -50,7 +50,7 @@ class Sites:
 
     @cached_property
     def hectares(self) -> Floats:
-        """Dev_Area_Ha: rounded, and it is the rounded value that the greenspace rule looks at."""
+        """Dev_Area_Ha, rounded; the greenspace rule uses the rounded value."""
         return np.round(self.area / 10_000, 2)
 
     def each(self) -> Iterator[Site]:
@@ -72,5 +72,5 @@ class Sites:
         )
 
     def notes_of(self, k: int) -> list[str]:
-        """Of the site at position `k`."""
+        """The notes of the site at position `k`."""
         return list(self.notes.get(self.number[k], ()))

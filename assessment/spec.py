@@ -1,4 +1,4 @@
-"""What is asked for: the kind of assessment, its mode and edition."""
+"""The specification of a job: the kind of assessment, its mode and edition."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ Assessment = Literal["nutrient", "gcn"]
 Mode = Literal["default", "compatible"]
 
 CHUNK = 100
-"""Sites a chunk: some tenths of a second of work, so that little is lost when it stops."""
+"""Sites per chunk: some tenths of a second of work, so that little is lost when a job stops."""
 
 
 @dataclass(frozen=True)

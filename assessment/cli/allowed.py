@@ -1,7 +1,7 @@
-"""What a request from outside may name: objects of the store, and what the operator allows by prefix.
+"""What a request may refer to: objects of the store, and URLs with prefixes that the operator allows.
 
-A request comes from whoever may submit; the command reads files as the service. So a request names an input
-by key or by a URL under an allowed prefix, a bundle under such a prefix, and an edition by name.
+A request comes from anyone who may submit; the command reads files with the service's rights. So a request
+names inputs by key or by a URL under an allowed prefix, bundles under such a prefix, and editions by name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ class Allowed:
     prefixes: Sequence[str]
 
     def check(self, said: Mapping[str, Any]) -> None:
-        """The request as it was written, before anything that it names is opened."""
+        """Check a request as it was received, before anything that it names is opened."""
         for name in ("input", "ponds"):
             given = said.get(name)
             url = given.get("url") if isinstance(given, dict) else None
@@ -31,12 +31,12 @@ class Allowed:
             raise BadInput(f"edition: {said['edition']!r:.200} is not a name")
 
     def has(self, url: str) -> bool:
-        """Compared as folders, so that `..` and a longer name beside a prefix do not count."""
+        """Whether the URL is under an allowed prefix, by folder: `..` and longer names do not match."""
         return any(_under(_place(url), _place(prefix)) for prefix in self.prefixes)
 
 
 def _place(url: str) -> tuple[str, tuple[str, ...]]:
-    """Scheme and host, and the parts of the path; a local path is a file URL."""
+    """Scheme with host, and the parts of the path; a local path is a file URL."""
     parts = urlsplit(url if "://" in url else f"file://{url}")
     path = unquote(parts.path) if parts.scheme == "file" else parts.path
     return f"{parts.scheme}://{parts.netloc}", tuple(

@@ -1,4 +1,4 @@
-"""`assessment --show-completion`: what a shell needs to complete this command."""
+"""`assessment --show-completion`: the script with which a shell completes this command."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Shows progress: a bar on a terminal, else log lines."""
+"""Show progress: a bar on a terminal, else log lines."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ EVERY = 1.0
 
 @contextmanager
 def shown(*, quiet: bool) -> Iterator[Progress]:
-    """The callback for an assessment, for as long as it runs."""
+    """The progress callback of an assessment, valid inside the block."""
     if quiet:
         yield silent
     elif sys.stderr.isatty():
@@ -39,7 +39,7 @@ def _bar() -> Iterator[Progress]:
 
 @contextmanager
 def _lines() -> Iterator[Progress]:
-    """Log lines with the ids of the execution, if there is one."""
+    """Log lines with the ids of the execution, if there are any."""
     from switchyard.process.log import bound, configure  # noqa: PLC0415 - costs a tenth of a second
 
     configure()

@@ -59,7 +59,7 @@ def run(*, config: str | None, quiet: bool, as_json: bool, **said: Any) -> None:
     """
     from assessment.intake.reader import shared_reader  # noqa: PLC0415 - only a run reads files
 
-    shared_reader().start()  # it imports GDAL beside our own imports
+    shared_reader().start()  # it imports GDAL while this process imports its own modules
     # these import numpy and shapely, which --help does not need
     from assessment.cli.summary import summary  # noqa: PLC0415
     from assessment.cli.task import Words, task  # noqa: PLC0415
@@ -82,7 +82,7 @@ def _configured_store(config: str | None) -> str | None:
 
 
 def _request(file: str | None) -> dict[str, object] | None:
-    """The parameters that conductor stored for this execution, if no file is given."""
+    """The parameters that conductor stored for this execution; only used if no file is given."""
     place = os.environ.get("SWITCHYARD_INPUT")
     if file is not None:
         return None

@@ -1,4 +1,4 @@
-"""What `assessment run` prints at its end."""
+"""The summary that `assessment run` prints at the end."""
 
 import json
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Carries out `assessment run`: fetches inputs, opens the bundle, delivers results."""
+"""Carry out `assessment run`: fetch the inputs, open the bundle, deliver the results."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ CHECKPOINT = "checkpoint"
 
 @dataclass(frozen=True)
 class Words:
-    """The command line and the environment, as they were given."""
+    """The command line options and the environment, as given."""
 
     file: str | None
     bundle: str | None
@@ -79,7 +79,7 @@ def _request(words: Words) -> Request:
 
 
 def _local(word: str | None, given: Given | None, store: Store | None, stack: ExitStack) -> Path:
-    """A local path for an input: the file itself, or a copy of what is in the store."""
+    """A local path for an input: the file itself, or a copy of the object in the store."""
     if word is not None:
         path = Path(word)
         if path.exists() or not (store or "://" in word):

@@ -1,4 +1,4 @@
-"""`assessment work`: jobs from the queue, until a signal."""
+"""`assessment work`: processes jobs from the queue until it receives a signal."""
 
 import os
 import sys

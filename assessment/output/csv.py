@@ -16,7 +16,7 @@ def write(path: Path, table: Table) -> None:
 
 
 def _cell(value: Any) -> Any:
-    """A text that a spreadsheet would execute as a formula gets an apostrophe."""
+    """Text that a spreadsheet would execute as a formula is prefixed with an apostrophe."""
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return "'" + value
     return value

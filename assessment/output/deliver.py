@@ -1,6 +1,6 @@
-"""Writes all results of an assessment to the object store: tables, report, output.json last.
+"""Write all results of an assessment to the object store: tables, report, output.json last.
 
-output.json marks the result as complete, so it is written after everything that it names.
+output.json marks the result as complete, so it is written after all files that it names.
 """
 
 import tempfile
@@ -27,7 +27,7 @@ _WRITERS: dict[str, Callable[[Path, Table], None]] = {
 def deliver(
     results: Results, store: Store, prefix: str, formats: Sequence[str], report: str | None
 ) -> dict[str, str]:
-    """Write it all under `prefix`; name -> key of every file."""
+    """Write all files under `prefix`; returns the key of each file by name."""
     with tempfile.TemporaryDirectory(prefix="assessment-") as folder:
         paths = _write(results, Path(folder), formats)
         if report is not None:

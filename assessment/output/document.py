@@ -1,4 +1,4 @@
-"""output.json: what callbacks are made from."""
+"""output.json, from which callbacks are made."""
 
 import json
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ VERSION = 1
 
 
 def document(results: Results, files: Sequence[dict[str, Any]]) -> bytes:
-    """Summary, features in longitude and latitude, the files that were written, the provenance."""
+    """The summary, features in longitude and latitude, the written files, and the provenance."""
     content = {
         "version": VERSION,
         "assessment": results.assessment,

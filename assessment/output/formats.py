@@ -1,4 +1,4 @@
-"""The formats that results are written in."""
+"""The formats in which results are written."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ FORMATS = ("csv", "gpkg", "parquet", "geojson")
 
 
 def formats_of(names: Sequence[str]) -> tuple[str, ...]:
-    """Formats as asked for; `all` is all of them."""
+    """The requested formats; `all` selects all of them."""
     wanted = FORMATS if "all" in names else tuple(dict.fromkeys(names))
     unknown = [name for name in wanted if name not in FORMATS]
     if unknown:

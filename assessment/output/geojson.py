@@ -10,11 +10,11 @@ from assessment.formats.crs import to_lonlat
 from assessment.results import Table
 
 DECIMALS = 7
-"""Of a degree: a centimetre."""
+"""Decimals of a degree: about a centimetre."""
 
 
 def features(table: Table) -> list[dict[str, Any]]:
-    """One per row, each with its geometry; coordinates to the centimetre."""
+    """One feature per row, each with its geometry; coordinates are rounded to the centimetre."""
     shapes = json.loads(f"[{','.join(shapely.to_geojson(_rounded(table)).tolist())}]")
     return [
         {

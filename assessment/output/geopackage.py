@@ -33,14 +33,14 @@ def write(path: Path, tables: Mapping[str, Table]) -> None:
 
 
 def _column(kind: Kind, values: list[Any]) -> tuple[Any, Any]:
-    """Values of one type and a mask of those that are null."""
+    """Values of one type, and a mask of the nulls."""
     dtype, nothing = _TYPES[kind]
     clean = [nothing if value is None else value for value in values]
     return np.array(clean, dtype=dtype), np.array([value is None for value in values], dtype=bool)
 
 
 def _many(shapes: Any) -> Any:
-    """Always MultiPolygons, as the layer is declared."""
+    """Convert all to MultiPolygons, the declared type of the layer."""
     single = np.flatnonzero(shapely.get_type_id(shapes) == int(shapely.GeometryType.POLYGON))
     many = shapes.copy()
     many[single] = [shapely.multipolygons([shape]) for shape in shapes[single]]
@@ -48,5 +48,5 @@ def _many(shapes: Any) -> Any:
 
 
 def _free(column: str) -> str:
-    """`fid` is the key's name; no result column may take it."""
+    """Rename a result column called `fid`, which is the name of the key."""
     return f"{column}_" if column.lower() in ("fid", "geom") else column

@@ -1,5 +1,5 @@
-"""The report of an assessment: page.py makes one HTML file without any other.
+"""The report of an assessment: page.py creates a single, self-contained HTML file.
 
-groups.py puts rows together; map.py draws the sites on the layers of background.py, with the labels that
-labels.py places, in the units of frame.py and the shapes of svg.py.
+groups.py groups rows; map.py draws the sites on the layers of background.py, with the labels that labels.py
+places. frame.py defines the drawing's units, svg.py its shapes.
 """

@@ -1,4 +1,4 @@
-"""The layers of a bundle as a map shows them: outlines by name, cut to the frame."""
+"""The layers of a bundle as shown on a map: outlines by name, clipped to the frame."""
 
 from collections.abc import Mapping
 
@@ -11,11 +11,11 @@ from assessment.polygonal import only_polygons
 from assessment.report.frame import Frame
 
 MOST_PIECES = 4_000
-"""A map with more would be a blot, and slow."""
+"""The limit of a layer; with more, a map would be illegible and slow."""
 
 
 def outlines(bundle: Bundle, name: str, column: str, frame: Frame) -> Mapping[str, shapely.Geometry]:
-    """Name -> its ground in the frame; none where there is none, or too much of it."""
+    """By name, the area in the frame; empty if there is none, or too much to draw."""
     layer = bundle.layer(name)
     _, pieces = layer.near(shapely.bounds(np.array([frame.box])))
     if not 0 < len(pieces) <= MOST_PIECES:

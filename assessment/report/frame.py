@@ -1,4 +1,4 @@
-"""From metres on the ground to units of a drawing."""
+"""Conversion from metres on the ground to units of a drawing."""
 
 from dataclasses import dataclass
 
@@ -11,19 +11,19 @@ from assessment.polygonal import only_polygons
 WIDTH = 960.0
 HEIGHT = 620.0
 SMALLEST = 900.0
-"""Metres that a map shows at least, so that a single house still has surroundings."""
+"""The minimum width and height of a map in metres, so that even a single house has surroundings."""
 MARGIN = 0.08
 MANY = 40
-"""Sites from which a map may have a second one of its densest part."""
+"""The number of sites from which a map may have a second map of its densest part."""
 MOST = 500
-"""Sites up to which a map has numbers: finding room for them takes time with the square of their count."""
+"""The number of sites up to which a map has numbers: placing them takes time with its square."""
 CLOSER = 5.0
-"""How much larger the second map is."""
+"""The magnification of the second map."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The ground that a map shows; y runs downwards in the drawing."""
+    """The area that a map shows; y points downwards in the drawing."""
 
     west: float
     south: float
@@ -41,13 +41,13 @@ class Frame:
         return np.column_stack((x, y))
 
     def holds(self, coords: Floats) -> Bools:
-        """Which points it shows."""
+        """Whether each point is in the frame."""
         x, y = self.points(coords).T
         held: Bools = (x >= 0) & (x <= WIDTH) & (y >= 0) & (y <= HEIGHT)
         return held
 
     def visible(self, geometries: Geometries) -> Geometries:
-        """What lies in the frame, without detail that no eye could see."""
+        """The parts of geometries in the frame, simplified to visible detail."""
         simple = shapely.simplify(geometries, 0.4 / self.scale, preserve_topology=False)
         cut = shapely.intersection(shapely.make_valid(simple), self.box)
         shown = np.empty(len(cut), dtype=object)
@@ -56,7 +56,7 @@ class Frame:
 
 
 def around(geometries: Geometries) -> Frame:
-    """A frame with the geometries in its middle and some land about them."""
+    """A frame with the geometries in the middle and some land around them."""
     west, south, east, north = shapely.total_bounds(geometries).tolist()
     wide = max(east - west, SMALLEST, (north - south) * WIDTH / HEIGHT) * (1 + 2 * MARGIN)
     wide = max(wide, SMALLEST * WIDTH / HEIGHT)
@@ -65,7 +65,7 @@ def around(geometries: Geometries) -> Frame:
 
 
 def densest(frame: Frame, points: Floats) -> Frame | None:
-    """The part of a frame that holds most of many points; None where none holds a quarter of them."""
+    """The part of a frame that contains most of many points; None if no part contains a quarter of them."""
     if not MANY <= len(points) <= MOST:
         return None
     scale = frame.scale * CLOSER
@@ -77,6 +77,6 @@ def densest(frame: Frame, points: Floats) -> Frame | None:
 
 
 def round_length(longest: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten that is not longer."""
+    """The largest of 1, 2, 5 times a power of ten that does not exceed `longest`."""
     power = 10.0 ** np.floor(np.log10(longest))
     return float(max(step * power for step in (1, 2, 5) if step * power <= longest))

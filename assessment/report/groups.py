@@ -1,4 +1,4 @@
-"""Rows put together as an officer asks for them: subtotals, shares of catchments, kinds of warnings."""
+"""Rows grouped for planning officers: subtotals, shares of catchments, kinds of warnings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class Subtotal:
 
 @dataclass
 class Warnings:
-    """Of one kind: each text once, with the sites that have it."""
+    """Warnings of one kind: each text once, with the sites that have it."""
 
     heading: str
     texts: dict[str, list[int]] = field(default_factory=dict)
@@ -49,7 +49,7 @@ def subtotals(rows: Sequence[Row]) -> Mapping[str, list[Subtotal]]:
 
 
 def shares(row: Row) -> dict[str, float]:
-    """How a site counts for each catchment: by the area that it has there."""
+    """The weight of a site in each catchment: its share of the area."""
     areas: Mapping[str, float] = row["catchments"]
     whole = sum(areas.values())
     return {name: area / whole for name, area in areas.items()} if whole > 0 else {OUTSIDE: 1.0}
@@ -68,7 +68,7 @@ def _by(rows: Sequence[Row], parts: Callable[[Row], Mapping[str, float]]) -> lis
 
 
 def warned(rows: Sequence[Row]) -> list[Warnings]:
-    """The warnings of all rows by what they are about, those of most sites first."""
+    """The warnings of all rows by subject, those of most sites first."""
     found: dict[str, Warnings] = {}
     for row in rows:
         for text in row["warnings"]:
@@ -78,7 +78,7 @@ def warned(rows: Sequence[Row]) -> list[Warnings]:
 
 
 def split(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The sites that lie in several catchments, and what falls to each."""
+    """The sites in several catchments, with the share of each catchment."""
     return [
         {"row": row, "name": name, "share": share, "hectares": row["catchments"][name]}
         for row in rows

@@ -1,4 +1,4 @@
-"""Places for the numbers of sites on a map: each legible, none on another, and near its site."""
+"""Positions for the numbers of sites on a map: legible, without overlaps, and near the site."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,21 +8,21 @@ from assessment.arrays import Floats
 
 HIGH = 9.0
 WIDE = 7.0
-"""Units of a digit in the widest of usual fonts (DejaVu Sans Bold: 6.6), with a little air."""
+"""The width of a digit in the widest common font (DejaVu Sans Bold: 6.6), with a margin."""
 RINGS = (0.0, 9.0, 14.0, 20.0, 28.0, 38.0, 50.0, 64.0, 80.0, 98.0)
 DIRECTIONS = 12
 NOTHING: Floats = np.empty((0, 4))
 NEAR = 15.0
-"""Units from a site beyond which a line leads to its number."""
+"""The distance from a site, in units, beyond which a line connects it with its number."""
 
 
 def places(
     numbers: Sequence[int], points: Floats, frame: tuple[float, float], taken: Floats = NOTHING
 ) -> Iterator[tuple[Floats, bool]]:
-    """The middle of each number's place, and whether a line has to lead there.
+    """The centre of each number, and whether a line has to connect it with its site.
 
-    The first free place around the site is used; where there is none, the one that hides least. `taken`:
-    boxes of what else is drawn.
+    The first free position around the site is used; if there is none, the one that hides least. `taken`:
+    boxes of other drawn elements.
     """
     sizes = np.array([[len(str(number)) * WIDE, HIGH] for number in numbers]) / 2
     offsets = _offsets()
@@ -43,7 +43,7 @@ def _offsets() -> Floats:
 
 
 def _covered(boxes: Floats, taken: Floats) -> Floats:
-    """How many taken boxes each box meets."""
+    """The number of taken boxes that each box intersects."""
     low = boxes[:, None, :2] < taken[None, :, 2:]
     high = boxes[:, None, 2:] > taken[None, :, :2]
     met: Floats = (low & high).all(axis=2).sum(axis=1).astype(np.float64)
@@ -51,7 +51,7 @@ def _covered(boxes: Floats, taken: Floats) -> Floats:
 
 
 def _dots(boxes: Floats, points: Floats, own: int) -> Floats:
-    """How many other sites each box would hide."""
+    """The number of other sites that each box would hide."""
     inside = (points[None] > boxes[:, None, :2]) & (points[None] < boxes[:, None, 2:])
     hidden: Floats = inside.all(axis=2).sum(axis=1) - inside[:, own].all(axis=1)
     return hidden.astype(np.float64)

@@ -1,4 +1,4 @@
-"""The map of a report as inline SVG: what lies under the sites, then the sites, then a legend and a scale."""
+"""The map of a report as inline SVG: background layers, then the sites, then a legend and a scale."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,17 +17,17 @@ from assessment.results import Results
 from assessment.sites import Sites
 
 SMALL = 9.0
-"""A site with less than this many units across gets a dot as well, or nobody would find it."""
+"""A site smaller than this many units also gets a dot, so that it can be found."""
 CATCHMENT_STYLES = 6
 LETTER = 9.0
-"""Units that a letter of a catchment's name is wide, at most about."""
+"""The approximate maximum width, in units, of a letter in a catchment's name."""
 ZONE_STYLES = {"Green": "zone-green", "Amber": "zone-amber", "Red": "zone-red"}
 PATTERNS = Path(__file__).with_name("patterns.svg")
-"""Red zones are hatched, amber ones dotted: colour alone would not tell everybody which is which."""
+"""Red zones are hatched and amber ones dotted, because not everyone can distinguish the colours."""
 
 
 def draw(results: Results, sites: Sites, bundle: Bundle) -> str:
-    """The map, and a second one of its densest part where numbers would not be legible there."""
+    """The map, and a second one of its densest part if numbers would not be legible there."""
     shown = results.shapes.get("buffer", sites.geometry)
     frame = around(shown)
     middles = shapely.get_coordinates(shapely.centroid(sites.geometry))
@@ -43,7 +43,7 @@ def draw(results: Results, sites: Sites, bundle: Bundle) -> str:
 def _map(
     results: Results, sites: Sites, bundle: Bundle, frame: Frame, numbered: Bools, inner: Frame | None = None
 ) -> str:
-    """One <svg> element, with the numbers of the sites in `numbered`; `inner` is drawn by another map."""
+    """One <svg> element, with the numbers of the sites in `numbered`; another map draws the area `inner`."""
     legend: dict[str, str] = {}
     parts = [f'<rect class="ground" width="{WIDTH:.0f}" height="{HEIGHT:.0f}"/>']
     under = (
@@ -84,7 +84,7 @@ def _nutrient(bundle: Bundle, sites: Sites, frame: Frame, legend: dict[str, str]
 
 
 def _gcn(results: Results, bundle: Bundle, frame: Frame, legend: dict[str, str]) -> Iterator[str]:
-    """Zones faintly all over, and in full where they count."""
+    """The zones, faint everywhere, and in full colour where they count."""
     for zone, ground in outlines(bundle, "gcn_risk_zones", "RZ", frame).items():
         yield svg.path(ground, frame, f"{ZONE_STYLES.get(zone, '')} faint", f"{zone} risk zone")
     for zone, style in ZONE_STYLES.items():
@@ -101,7 +101,7 @@ def _gcn(results: Results, bundle: Bundle, frame: Frame, legend: dict[str, str])
 def _sites(
     results: Results, sites: Sites, frame: Frame, legend: dict[str, str], numbered: Bools
 ) -> list[str]:
-    """Sites with a number are links to their rows; lines to numbers lie under all of them, numbers above."""
+    """Sites with numbers are links to their rows. Lines to numbers are below all sites, numbers above."""
     out = results.tables.get("out_of_scope")
     outside = {row["RLB_ID"] for row in out.rows} if out else set()
     middles = frame.points(shapely.get_coordinates(shapely.centroid(sites.geometry)))
@@ -134,13 +134,13 @@ def _sites(
 
 
 def _dot(middle: svg.Point, style: str, title: str) -> str:
-    """For a site that would be too small to be found, if it lies in the frame."""
+    """A dot for a site that would be too small to find, if it is in the frame."""
     x, y = middle
     return svg.circle(middle, 2.6, style, title) if 0 <= x <= WIDTH and 0 <= y <= HEIGHT else ""
 
 
 def _names(catchments: Mapping[str, shapely.Geometry], sites: Sites, frame: Frame) -> Iterator[str]:
-    """Names of catchments on the ground they cover, where the sites leave room."""
+    """Names of catchments within their area, where the sites leave room."""
     for name, ground in catchments.items():
         room = np.array([len(name) * LETTER / 2 + 4, 25]) / frame.scale
         bounds = shapely.bounds(sites.geometry)
@@ -152,20 +152,20 @@ def _names(catchments: Mapping[str, shapely.Geometry], sites: Sites, frame: Fram
 
 
 def _inner(ground: shapely.Geometry) -> shapely.Geometry:
-    """A point well inside the largest part, where a name has room."""
+    """A point well inside the largest part, with room for a name."""
     parts = shapely.get_parts(ground)
     largest = parts[int(np.argmax(shapely.area(parts)))]
     return shapely.get_point(shapely.maximum_inscribed_circle(shapely.simplify(largest, 50.0), 100.0), 0)
 
 
 def _hidden(points: Floats, x: float, y: float, *, wide: float, high: float) -> int:
-    """Points under a box, and a little about it."""
+    """The number of points under a box, including a margin."""
     low, size = np.array([x, y]) - 8, np.array([wide, high]) + 16
     return int(((points >= low) & (points <= low + size)).all(axis=1).sum())
 
 
 def _furniture(frame: Frame) -> Floats:
-    """Where the scale and the arrow to the north are."""
+    """The boxes of the scale and the north arrow."""
     length = round_length(WIDTH / frame.scale / 5) * frame.scale
     return np.array([[10, HEIGHT - 42, 26 + length, HEIGHT], [WIDTH - 38, 12, WIDTH - 14, 70]])
 
@@ -185,7 +185,7 @@ def _north() -> Iterator[str]:
 
 
 def _legend(entries: Mapping[str, str], points: Floats) -> Iterator[str]:
-    """In the lower right, or in the upper left where that hides less of what the map is about."""
+    """The legend, in the lower right, or in the upper left if it hides fewer points there."""
     high = 20 * len(entries) + 14
     wide = max(len(words) for words in entries) * 7.0 + 48
     corners = [(WIDTH - wide - 14, HEIGHT - high - 14), (14.0, 14.0)]

@@ -17,7 +17,7 @@ from assessment.sites import Sites
 
 
 def page(results: Results, sites: Sites, bundle: Bundle, edition: Edition) -> str:
-    """The whole document. Names come from strangers: everything but the map is escaped by the template."""
+    """The whole document. Names are untrusted: the template escapes everything except the map."""
     return _template(f"{results.assessment}.html").render(
         results=results,
         rows=results.main.rows,
@@ -48,10 +48,10 @@ def _template(name: str) -> Template:
 
 
 def number(value: Any, decimals: int = 2) -> str:
-    """A number as people write it; a dash where there is none."""
+    """A number formatted for people; a dash if there is none."""
     return "-" if value is None else f"{value:,.{decimals}f}"
 
 
 def moment(stamp: str) -> str:
-    """A time in UTC as people write it."""
+    """A time in UTC, formatted for people."""
     return f"{datetime.fromisoformat(stamp).astimezone(UTC):%-d %B %Y, %H:%M} UTC"

@@ -1,4 +1,4 @@
-"""The few shapes of SVG that a map is drawn with. All text is escaped here."""
+"""The SVG shapes that a map consists of. All text is escaped here."""
 
 from html import escape
 
@@ -34,12 +34,12 @@ def circle(at: Point, radius: float, style: str, title: str | None = None) -> st
 
 
 def link(to: str, own: str, label: str, content: str) -> str:
-    """Shapes that lead to a place of the page and can be led to."""
+    """Shapes that link to a place on the page and are a link target themselves."""
     return f'<a id="{own}" href="#{to}" aria-label="{escape(label)}">{content}</a>'
 
 
 def second_link(to: str, content: str) -> str:
-    """For the mouse: the keyboard and screen readers have the first link to the same place."""
+    """A link for the mouse only: the keyboard and screen readers use the first link to the same place."""
     return f'<a href="#{to}" tabindex="-1" aria-hidden="true">{content}</a>'
 
 

@@ -1,7 +1,7 @@
-"""What differs between the two modes, chosen once: `careful` (the default mode) and `compatible`.
+"""The differences between the two modes: `careful` (the default mode) and `compatible`.
 
-Each is a module with the same functions. Editions of the rules are data (`editions.toml`); a mode is how they
-are applied.
+Each mode is a module with the same functions. Editions of the rules are data (`editions.toml`); a mode is
+how they are applied.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class Rules(Protocol):
-    """What `careful` and `compatible` are."""
+    """The functions that `careful` and `compatible` provide."""
 
     SEGMENTS: int
-    """Segments of a quarter circle around sites and ponds."""
+    """Segments per quarter circle around sites and ponds."""
 
     def majorities(self, sites: "Sites", layer: "Layer", column: str) -> "list[Majority]":
-        """What covers most of each site (step 2)."""
+        """The feature or name that covers most of each site (step 2)."""
 
     def land(
         self, sites: "Sites", catchments: "Layer", parcels: "Layer", greenspace: "Greenspace"
@@ -50,19 +50,19 @@ class Rules(Protocol):
         """Occupancy and water use of each site (step 7)."""
 
     def treatment(self, code: str, table: "Mapping[str, Works]", plant: "PackagePlant") -> "Treatment":
-        """The works a site drains to (step 9)."""
+        """The works that a site drains to (step 9)."""
 
     def covered(self, area: float, site: "Site") -> float:
-        """The area in catchments, in square metres, as it is shown (step 5)."""
+        """The area in catchments, in square metres, as shown in the result (step 5)."""
 
     def shown_uplift(self, uplift: float | None) -> float | None:
-        """The uplift as it is shown (step 5)."""
+        """The uplift as shown in the result (step 5)."""
 
     def counted(self, after_suds: float | None) -> float | None:
-        """What the total takes of the uplift after drainage (step 10)."""
+        """The part of the uplift after drainage that goes into the total (step 10)."""
 
     def on_site(self, ponds: "Geometries", site: "shapely.Geometry") -> "Bools":
-        """Which ponds belong to the site; the other ones near it belong to its surroundings."""
+        """Whether each pond belongs to the site; other ponds nearby belong to its surroundings."""
 
     def around(self, ground: "Ground") -> "shapely.Geometry":
         """The surroundings in which newts' habitat counts."""
@@ -71,7 +71,7 @@ class Rules(Protocol):
 def of(mode: Mode) -> Rules:
     """The rules of a mode."""
     if mode == "compatible":
-        from assessment.rules import compatible  # noqa: PLC0415 - it imports what imports this
+        from assessment.rules import compatible  # noqa: PLC0415 - avoids an import cycle
 
         return compatible
     from assessment.rules import careful  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The default mode: ground counts once, a result depends on its own site alone, nothing is silent."""
+"""The default mode: ground counts once, results depend only on their own site, nothing is silent."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -23,11 +23,11 @@ from assessment.sites import Site, Sites
 if TYPE_CHECKING:
     from assessment.gcn.ground import Ground
 
-SEGMENTS = 64  # lose a hundredth of a per cent of a circle's area
+SEGMENTS = 64  # the error is a hundredth of a per cent of a circle's area
 
 
 def majorities(sites: Sites, layer: Layer, column: str) -> list[Majority]:
-    """Features of one name count together."""
+    """Features with the same name are added up."""
     return majority.majorities(sites.geometry, sites.area, layer, column, by_name=True)
 
 
@@ -40,7 +40,7 @@ def land(sites: Sites, catchments: Layer, parcels: Layer, greenspace: Greenspace
 def rates(
     sites: Sites, facts: Sequence[Facts], _codes: Sequence[str], lookups: Lookups, edition: Edition
 ) -> list[SiteRates]:
-    """Of each site by itself."""
+    """Rates of each site, independent of other sites."""
     return [
         site_rates.of_site(category, fact.land.catchments, lookups.rates, edition.standard_rates)
         for category, fact in zip(sites.category, facts, strict=True)
@@ -48,7 +48,7 @@ def rates(
 
 
 def treatment(code: str, table: Mapping[str, Works], plant: PackagePlant) -> Treatment:
-    """A code that the lookup lacks is taken as a package plant, with a warning; so are missing numbers."""
+    """Treat a code missing in the lookup as a package plant, with a warning; missing numbers also warn."""
     works, warnings = table.get(code), []
     is_package = works is None or code == plant.code
     if works is None:
@@ -62,22 +62,22 @@ def treatment(code: str, table: Mapping[str, Works], plant: PackagePlant) -> Tre
 
 
 def covered(area: float, site: Site) -> float:
-    """Where ground counts once, noise alone could make it more than the site."""
+    """Limit the area to the site's: ground counts once, so only numerical noise can exceed it."""
     return min(area, site.area)
 
 
 def shown_uplift(uplift: float | None) -> float | None:
-    """Rounded once, at the end."""
+    """The uplift, rounded once, at the end."""
     return rounded(uplift)
 
 
 def counted(after_suds: float | None) -> float | None:
-    """As it is."""
+    """The unrounded value."""
     return after_suds
 
 
 def on_site(ponds: Geometries, site: shapely.Geometry) -> Bools:
-    """Those with ground on it: a pond whose edge is the boundary lies in the surroundings."""
+    """Ponds that overlap the site; a pond that only shares its boundary belongs to the surroundings."""
     shared: Bools = shapely.area(shapely.intersection(ponds, site)) > SLIVER
     return shared
 

@@ -1,4 +1,4 @@
-"""The compatible mode: what the published implementation computes, with its known errors."""
+"""The compatible mode: computes what the published implementation computes, with its known errors."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from assessment.sites import Site, Sites
 if TYPE_CHECKING:
     from assessment.gcn.ground import Ground
 
-SEGMENTS = 16  # lose 0.16 % of a circle's area
+SEGMENTS = 16  # the error is 0.16 % of a circle's area
 
 
 def majorities(sites: Sites, layer: Layer, column: str) -> list[Majority]:
@@ -32,7 +32,7 @@ def majorities(sites: Sites, layer: Layer, column: str) -> list[Majority]:
 
 
 def land(sites: Sites, catchments: Layer, parcels: Layer, greenspace: Greenspace) -> dict[int, LandUse]:
-    """Each parcel in each catchment feature by itself, rounded, then added."""
+    """Each parcel in each catchment feature separately: rounded, then added."""
     split = regions.by_feature(sites.geometry, sites.area, catchments)
     return landuse.compatible(split, sites.hectares, parcels, greenspace)
 
@@ -40,12 +40,12 @@ def land(sites: Sites, catchments: Layer, parcels: Layer, greenspace: Greenspace
 def rates(
     _sites: Sites, facts: Sequence[Facts], codes: Sequence[str], lookups: Lookups, _edition: Edition
 ) -> list[SiteRates]:
-    """By the joined name of the catchments; who has none gets the mean of the batch."""
+    """Rates by the joined name of the catchments; without a row, the mean of the batch."""
     return site_rates.of_batch([fact.land.joined for fact in facts], codes, lookups.rates)
 
 
 def treatment(code: str, table: Mapping[str, Works], plant: PackagePlant) -> Treatment:
-    """The lookup's row or nothing: a code that it lacks gives no name and no concentrations."""
+    """The lookup's row; a code that is not in the lookup gives no name and no concentrations."""
     works = table.get(code)
     if works is None:
         warning = words.UNKNOWN_WORKS(code=code, taken="no wastewater counted")
@@ -54,26 +54,26 @@ def treatment(code: str, table: Mapping[str, Works], plant: PackagePlant) -> Tre
 
 
 def covered(area: float, _site: Site) -> float:
-    """What overlaps counts as often as it is there."""
+    """The area including overlaps, each of which counts several times."""
     return area
 
 
 def shown_uplift(uplift: float | None) -> float | None:
-    """A sum of rounded uplifts."""
+    """The sum of rounded uplifts, unchanged."""
     return uplift
 
 
 def counted(after_suds: float | None) -> float | None:
-    """Rounded before it is added."""
+    """The uplift, rounded before it is added."""
     return rounded(after_suds)
 
 
 def on_site(ponds: Geometries, site: shapely.Geometry) -> Bools:
-    """Whatever touches it; of a pond that only touches it, nothing is left to count."""
+    """Ponds that touch the site; a pond that only touches it has no area on it that could count."""
     touching: Bools = shapely.intersects(site, ponds)
     return touching
 
 
 def around(ground: "Ground") -> shapely.Geometry:
-    """The sites are counted twice."""
+    """The whole buffer: the sites are counted twice."""
     return ground.buffer
