@@ -1,4 +1,4 @@
-"""What the health server answers: /health as the platform knows it, /livez, /readyz and /metrics."""
+"""The responses of the health server: /health in the platform's format, /livez, /readyz and /metrics."""
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -11,7 +11,7 @@ from assessment.work.verdict import Limits, heartbeat_age, overdue, reasons
 
 
 def answers(state: State, limits: Limits, service: str, clock: Callable[[], float]) -> Flask:
-    """The application. It only reads the state, but for the note that somebody has seen the error."""
+    """The application. It only reads the state, except that it records when a check has seen the error."""
     app = Flask(__name__, static_folder=None)
 
     @app.get("/health")
@@ -25,7 +25,7 @@ def answers(state: State, limits: Limits, service: str, clock: Callable[[], floa
             body["heartbeat_age"] = round(heartbeat_age(state, now), 2)
         answer = _answer(not why, body)
         if state.status == ERROR:
-            # Only once it is on the wire, or the worker could end between the note and the answer.
+            # Only once it is sent: the worker could end between the record and the response.
             answer.call_on_close(lambda: setattr(state, "error_seen", 1))
         return answer
 

@@ -1,8 +1,8 @@
-"""How often a job was begun: an object beside its checkpoint, so that a crash of the process counts.
+"""The number of attempts of a job, stored in an object beside its checkpoint, so that a crash counts.
 
-Written before the work, taken back where the job is handed back in order. A job that kills its worker comes
-again with the count still up, and ends instead of killing workers for ever. What was taken back is counted
-too, because the queue counts those deliveries.
+It is incremented before the work and decremented if the job is returned in order. A job that kills its worker
+is delivered again with the incremented count, so it ends after a limited number of attempts. Decrements are
+counted too, because the queue counts those deliveries.
 """
 
 import json
@@ -14,7 +14,7 @@ from switchyard.store import Store
 
 NAME = "attempts.json"
 BACKSTOP = 3
-"""This multiple of the maximum, counted by the queue, ends a job that was never taken back."""
+"""A job ends if its deliveries, less the returned ones, exceed this multiple of the maximum."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Attempts:
     home: str
 
     def begin(self) -> Count:
-        """Count one more."""
+        """Count one more attempt."""
         before = self.count()
         return self._write(Count(before.attempts + 1, before.taken_back))
 
     def take_back(self) -> None:
-        """The one begun last does not count."""
+        """Do not count the last attempt."""
         before = self.count()
         self._write(Count(max(0, before.attempts - 1), before.taken_back + 1))
 
@@ -42,7 +42,7 @@ class Attempts:
         try:
             said = json.loads(self.store.get(f"{self.home}/{NAME}", limit=4096))
         except (StoreMissing, ValueError):
-            return Count()  # never begun; or not written by us, and the queue's own count still bounds it
+            return Count()  # never begun, or not written by us; the queue's own count is still a limit
         return Count(_whole(said, "attempts"), _whole(said, "taken_back"))
 
     def _write(self, count: Count) -> Count:
@@ -56,7 +56,7 @@ def _whole(said: Any, name: str) -> int:
 
 
 def used_up(count: Count, deliveries: int, most: int) -> str | None:
-    """Why a job must not be started again, or None."""
+    """The reason why a job must not be started again, or None."""
     if count.attempts > most:
         return f"started {most} times, and the worker died each time; needs review"
     if deliveries - count.taken_back > BACKSTOP * most:

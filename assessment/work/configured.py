@@ -1,4 +1,4 @@
-"""The worker's settings where there is a configuration file: its store, its log, its sqs action."""
+"""The worker's settings from a configuration file: its store, its log, its sqs action."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def settings_of(config: Path | None, environ: Mapping[str, str]) -> Settings:
-    """The environment comes first, then the file, then the defaults; logging is set up on the way."""
+    """The settings: the environment takes precedence, then the file, then defaults. Also sets up logging."""
     if config is None:
         log.configure()
         return read(environ)
@@ -39,7 +39,7 @@ def settings_of(config: Path | None, environ: Mapping[str, str]) -> Settings:
 
 
 def _chosen(named: "Mapping[str, SqsAction]", queue: str | None, default: str) -> "SqsAction | None":
-    """The only one there is; of several the one whose queue the environment names."""
+    """The only sqs action, or of several the one with the queue that the environment names."""
     if len(named) <= 1:
         return next(iter(named.values()), None)
     if not queue:

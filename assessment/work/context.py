@@ -1,4 +1,4 @@
-"""What a job is given: the store, progress reports, and chunks that outlive it."""
+"""The context of a job: the store, progress reports, and chunks that persist."""
 
 import time
 from collections.abc import Callable
@@ -20,7 +20,7 @@ LOOK_EVERY = 2.0
 
 @dataclass
 class Context:
-    """`run(job, context)` calls `progress` between steps; it may raise StopWork, which must pass through."""
+    """The context: `run(job, context)` calls `progress` between steps and must let StopWork pass through."""
 
     job: Job
     store: Store
@@ -31,7 +31,7 @@ class Context:
     saved: int = field(default=0, init=False)
     """Chunks computed and saved by this delivery."""
     found: int = field(default=0, init=False)
-    """Chunks that earlier deliveries had done."""
+    """Chunks that earlier deliveries had completed."""
 
     def __post_init__(self) -> None:
         self._began = self._looked = self._chunk_began = self.clock()
@@ -47,16 +47,16 @@ class Context:
         self._check(self.deadline.too_late(self._rest(done, now)))
 
     def chunks(self) -> "Checkpoint":
-        """Interim results of this job, from any of its workers."""
+        """Interim results of this job, shared by all deliveries and workers."""
         return Checkpoint(StoreChunks(self.store, self.job.checkpoint), self)
 
     def chunk_begins(self, *, found: bool) -> None:
-        """`found`: an earlier delivery has done it."""
+        """Start timing a chunk; `found`: an earlier delivery has computed it."""
         self.found += found
         self._chunk_began = self.clock()
 
     def chunk_saved(self) -> None:
-        """Between two chunks: was it canceled, and is there time for the next one?"""
+        """Check between two chunks: was the job canceled, and is there time for the next chunk?"""
         now = self.clock()
         self.state.heartbeat = now
         self.saved += 1
@@ -76,7 +76,7 @@ class Context:
             raise StopWork(HandedBack(reason, counts=not (self.deadline.stopping or self.saved)))
 
     def _expect(self, done: float, elapsed: float) -> None:
-        """A job that moves on more slowly than was thought gets a longer estimate."""
+        """Raise the estimate of a job that is slower than expected."""
         if done >= 0.1 and elapsed / done > max(LONG, self.state.expected_duration):
             self.state.expected_duration = elapsed / done
             self.state.task_start = self._began
@@ -87,7 +87,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Chunks in the store; the context is notified after each."""
+    """Chunks in the store; notifies the context after each."""
 
     kept: StoreChunks
     context: Context

@@ -1,4 +1,4 @@
-"""How long a job may still run here, and whether the next step fits."""
+"""The time that a job has in this worker, and whether the next step fits into it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from assessment.work.settings import LONGEST_VISIBILITY
 
 SAVING = 30.0
-"""Seconds of a job's own time reserved for saving and returning it; at most half of that time."""
+"""Seconds of the job's time reserved for saving and returning it; at most half of that time."""
 STOPPING = 5.0
-"""Seconds of the grace reserved for the same: chunks are saved already, two messages are left to send."""
+"""The same, of the grace period: chunks are saved already, so only two messages have to be sent."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Stop:
 
 
 class Deadline:
-    """Of one delivery: the job's own timeout, what the queue allows, a stop; whichever comes first."""
+    """The deadline of one delivery: the job's timeout, the queue's limit or a stop, whichever is first."""
 
     def __init__(self, stop: Stop, received: float, timeout: float | None) -> None:
         self._stop = stop
@@ -44,7 +44,7 @@ class Deadline:
         return self._stop.asked
 
     def too_late(self, rest: float) -> str | None:
-        """Why not even the next step should begin, where `rest` is what the whole job still takes."""
+        """Why the next step should not begin; `rest` is the remaining time of the whole job."""
         if self._stop.asked and rest > self._stop.left() - min(STOPPING, self._stop.grace / 2):
             return "the worker stops"
         if self._stop.clock() >= self._ends:
@@ -52,7 +52,7 @@ class Deadline:
         return None
 
     def no_room(self, chunk: float) -> str | None:
-        """Why the next chunk, of this many seconds, should not begin."""
+        """Why the next chunk, which takes this many seconds, should not begin."""
         if self._stop.clock() + chunk > self._ends:
             return f"the next chunk ({chunk:.1f} s) would not fit into its time here"
         return None

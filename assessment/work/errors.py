@@ -1,4 +1,4 @@
-"""Whether an error of the queue is fatal for the worker, or passes."""
+"""Decides whether an error of the queue is fatal for the worker or transient."""
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -8,7 +8,7 @@ from switchyard.process.exit import Exit
 
 
 class FatalQueueError(SwitchyardError):
-    """An error of the queue that does not pass by itself."""
+    """An error of the queue that does not disappear by itself."""
 
     def __init__(self, message: str, exit_with: Exit, *, missing: bool = False) -> None:
         super().__init__(message)
@@ -16,7 +16,7 @@ class FatalQueueError(SwitchyardError):
 
 
 def fatal(error: Exception, doing: str) -> FatalQueueError | None:
-    """The fatal error; None if waiting may help."""
+    """The fatal error, or None if waiting may help."""
     meaning = meaning_of(error)
     if meaning is Meaning.CREDENTIALS:
         return FatalQueueError(
@@ -31,7 +31,7 @@ def fatal(error: Exception, doing: str) -> FatalQueueError | None:
 
 
 def transient(error: Exception) -> bool:
-    """An error of the network or of AWS, not a surprise."""
+    """Whether this is a known error of the network or of AWS."""
     return isinstance(error, ClientError | BotoCoreError)
 
 

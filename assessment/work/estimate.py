@@ -4,20 +4,20 @@ from collections import defaultdict, deque
 from statistics import quantiles
 
 FIRST = 45.0
-"""Seconds, while nothing is known."""
+"""The estimate in seconds while there is no earlier job."""
 LONG = 30.0
-"""A task that is expected to take longer is timed."""
+"""Seconds; a task that is expected to take longer is timed."""
 REMEMBERED = 50
 
 
 class Estimates:
-    """Per kind of job: a job that is larger than an earlier one takes in proportion longer."""
+    """Estimates by kind of job; durations of smaller jobs are scaled up in proportion to the size."""
 
     def __init__(self) -> None:
         self._past: dict[str, deque[tuple[float, float]]] = defaultdict(lambda: deque(maxlen=REMEMBERED))
 
     def of(self, kind: str, size: float) -> float:
-        """Seconds within which nine of ten such jobs would have ended."""
+        """The duration that nine of ten such jobs do not exceed, in seconds."""
         past = self._past.get(kind)
         if not past:
             return FIRST
@@ -25,5 +25,5 @@ class Estimates:
         return likely[0] if len(likely) == 1 else quantiles(likely, n=10, method="inclusive")[-1]
 
     def learn(self, kind: str, size: float, seconds: float) -> None:
-        """A job of that size was done, from its beginning, in this many seconds."""
+        """Record the duration of a job of that size that ran from the beginning."""
         self._past[kind].append((max(size, 1.0), seconds))

@@ -1,7 +1,7 @@
-"""The health server: a process of its own, so that it answers while the worker computes, hangs or fails.
+"""The health server: a separate process that answers even if the worker computes, hangs or fails.
 
-Forked before the worker has threads or connections. It ignores signals and ends when the worker does, in
-whatever way: the worker holds one end of a pipe, and the kernel closes it.
+Forked before the worker has threads or connections. It ignores signals and ends when the worker ends for any
+reason: the worker holds one end of a pipe, which the kernel then closes.
 """
 
 import errno
@@ -27,7 +27,7 @@ log = get_logger(__name__)
 
 
 class HealthProcess:
-    """Listens from entering to leaving the context; `port` is the one in use."""
+    """Runs the server inside a `with` block; `port` is the port in use."""
 
     _child: multiprocessing.process.BaseProcess
     _lifeline: int
@@ -53,7 +53,7 @@ class HealthProcess:
         return self
 
     def _await(self) -> None:
-        """No job before somebody can ask how it goes."""
+        """Wait until the server listens, so that no job starts before health checks are answered."""
         until = time.monotonic() + STARTING
         while not self._state.health_listens:
             if not self._child.is_alive() or time.monotonic() > until:
@@ -89,9 +89,9 @@ def _serve(
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     lifeline, workers_end = pipe
-    os.close(workers_end)  # or our own copy would keep the line alive
+    os.close(workers_end)  # otherwise our own copy would keep the pipe open
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
-    from waitress import create_server  # noqa: PLC0415 - the worker itself needs none of it
+    from waitress import create_server  # noqa: PLC0415 - not needed by the worker itself
 
     from assessment.work.answers import answers  # noqa: PLC0415
 
@@ -102,5 +102,5 @@ def _serve(
 
 
 def _end_with(lifeline: int) -> None:
-    os.read(lifeline, 1)  # nobody ever writes: it returns when the worker is gone
+    os.read(lifeline, 1)  # nothing is ever written: this returns when the worker has ended
     os._exit(0)

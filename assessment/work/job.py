@@ -1,4 +1,4 @@
-"""A job as described by its message, which is not trusted."""
+"""A job, parsed from an untrusted message."""
 
 import json
 import sys
@@ -17,7 +17,7 @@ from switchyard.store.key import vet
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`home` keeps attempts, checkpoint, cancel and end; `output` is where the result goes."""
+    """A job. `home` contains attempts, checkpoint, cancel and end; `output` is the prefix of the result."""
 
     message_id: str
     correlation_id: str | None
@@ -30,11 +30,11 @@ class Job:
     output: str
     timeout: float | None
     problem: str | None = None
-    """Why it cannot be processed; this is still reported."""
+    """Why the job cannot be processed; this is still reported."""
 
     @property
     def name(self) -> str:
-        """The same for all deliveries of a job."""
+        """A name that is the same for all deliveries of a job."""
         return f"{self.uuid}-r{self.run}" if self.uuid else self.message_id
 
     @property
@@ -43,7 +43,7 @@ class Job:
 
 
 def parse(message: Message, store: Store) -> Job:
-    """Never raises: what is wrong with it is in `problem`."""
+    """Parse a message. Never raises: errors are recorded in `problem`."""
     content: Mapping[str, Any] = {}
     uuid, run, timeout, output, problem = None, None, None, None, None
     try:
@@ -104,7 +104,7 @@ def _timeout(said: object) -> float | None:
 
 
 def key_in(store: Store, url: object, what: str) -> str:
-    """The key of a URL in our store; a message cannot make us read or write elsewhere."""
+    """The key of a URL in our store; messages cannot cause access to other places."""
     base = store.url.rstrip("/") + "/"
     if not isinstance(url, str) or not url.startswith(base):
         raise BadInput(f"{what} {url!r:.200} is not in this worker's store")

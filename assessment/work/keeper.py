@@ -1,7 +1,7 @@
 """A thread beside the work: extends the visibility of the current message, and sends heartbeats.
 
-It stops both when the work makes no progress (`verdict.overdue`), so that a job that hangs goes to
-another worker. To settle a delivery, the message is taken from it first: nothing is extended after that.
+It stops both if the work makes no progress (`verdict.overdue`), so that another worker gets a job that hangs.
+Before a delivery is settled, its message is taken from the keeper and is not extended any more.
 """
 
 import threading
@@ -20,14 +20,14 @@ from switchyard.process.log import get_logger
 TICK = 0.25
 BEAT = 10.0
 STOPPING = 5.0
-"""Seconds that the end of the worker waits for a call under way."""
+"""Seconds that the worker waits at its end for a running call."""
 
 log = get_logger(__name__)
 
 
 @dataclass(frozen=True)
 class Held:
-    """The delivery at hand."""
+    """The current delivery."""
 
     message: Message
     job: Job
@@ -35,7 +35,7 @@ class Held:
 
 
 class Keeper:
-    """`hanging`: why the work seems to hang. `beat`: sends a heartbeat."""
+    """The thread. `hanging`: reasons why the work seems to hang. `beat`: sends a heartbeat."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Keeper:
         self._queue, self._visibility = queue, visibility
         self._hanging, self._beat = hanging, beat
         self.overrun: Callable[[], None] = lambda: None
-        """Looks whether the grace of a stop is over; the worker sets it."""
+        """Checks whether the grace period of a stop is over; set by the worker."""
         self._lock = threading.Lock()
         self._held: Held | None = None
         self._extend_at = self._beat_at = 0.0
@@ -61,26 +61,26 @@ class Keeper:
         self._thread.start()
 
     def stop(self) -> None:
-        """No heartbeat is sent after this, so that none follows the report that the worker ended."""
+        """Send no more heartbeats, so that none follows the report that the worker ended."""
         self._over.set()
         if self._thread.is_alive():
             self._thread.join(STOPPING)
 
     def hold(self, held: Held) -> None:
-        """Keep the message from others until it is taken."""
+        """Extend the visibility of the message until it is taken."""
         with self._lock:
             self._held = held
             self._gave_up = False
             self._extend_at = held.message.received + self._visibility / 3
 
     def take(self) -> Held | None:
-        """Who gets the message settles it; None where somebody else does already."""
+        """Take the delivery to settle it; None if another thread has taken it already."""
         with self._lock:
             held, self._held = self._held, None
             return held
 
     def wait(self, seconds: float) -> None:
-        """For who was late to `take`: the keeper settles it now, and then ends the process."""
+        """Wait if `take` returned None: the keeper settles the delivery now, and then ends the process."""
         self._thread.join(seconds)
 
     def _watch(self) -> None:
@@ -89,7 +89,7 @@ class Keeper:
             self.look(time.monotonic())
 
     def look(self, now: float) -> None:
-        """One look at everything; no error ends the thread, for without it every message would be lost."""
+        """Check everything once. No error ends the thread; without it, every message would be lost."""
         try:
             self.overrun()
             self._tick(now)
@@ -117,6 +117,6 @@ class Keeper:
             log.error("the job hangs; its message will go to another worker", reason=", ".join(hanging))
             self._gave_up = True
             return
-        self._extend_at = now + TICK * 4  # where it fails, soon again
+        self._extend_at = now + TICK * 4  # retry soon if this fails
         self._gave_up = not self._queue.hide(message, self._visibility)
         self._extend_at = now + self._visibility / 3

@@ -1,4 +1,4 @@
-"""The worker's figures for Prometheus, read from the shared state when they are asked for."""
+"""The worker's metrics for Prometheus, read from the shared state on each request."""
 
 from collections.abc import Iterable
 

@@ -1,27 +1,27 @@
-"""The outcome of one delivery of a job: a closed set; each is settled in exactly one way."""
+"""The outcomes of a delivery of a job: a closed set; each is settled in exactly one way."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The result is in the store, under this key."""
+    """The result is in the store under this key."""
 
     output: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Fatal: the same job can never succeed. It ends, and needs review."""
+    """Fatal: the job can never succeed. It ends and needs review."""
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Not fatal: it is delivered again later, until its attempts are used up.
+    """Not fatal: the job is delivered again later, until its attempts are used up.
 
-    `counts`: as one of them; what the operator has to repair does not.
+    `counts`: whether this is an attempt; problems that the operator has to repair are not.
     """
 
     error: str
@@ -30,7 +30,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class HandedBack:
-    """There is no time for the rest here; what is done was saved. `counts`: nothing new was."""
+    """Returned for lack of time; completed chunks are saved. `counts` as an attempt if no chunk was saved."""
 
     reason: str
     counts: bool = False
@@ -38,7 +38,7 @@ class HandedBack:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """It was canceled, or its end was reported before."""
+    """The job was canceled, or its end was reported before."""
 
     reason: str
 
@@ -47,7 +47,7 @@ Outcome = Done | Refused | Failed | HandedBack | Skipped
 
 
 class StopWork(Exception):  # noqa: N818 - not an error: it carries an outcome out of the work
-    """Raised between two steps of a job."""
+    """Raised between two steps to end the work with an outcome."""
 
     def __init__(self, outcome: HandedBack | Skipped) -> None:
         super().__init__(outcome.reason)

@@ -57,7 +57,7 @@ class Pipeline:
             self.settler.settle(message, job, outcome, report)
 
     def _outcome(self, job: Job, report: JobReport) -> Outcome:
-        """Whatever happens becomes an outcome, but for an error of the queue that ends the worker."""
+        """Turn all results and errors into an outcome, except an error of the queue that ends the worker."""
         try:
             early = self.workload.skip(job, self.store)
             if early is not None:

@@ -1,4 +1,4 @@
-"""What a workload defines: what to run, when to skip, what its errors mean, where a job goes next."""
+"""The definition of a workload: what to run, when to skip, what errors mean, and the next queue."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ log = get_logger(__name__)
 def failed(error: Exception) -> Outcome:
     """Bad input and permanent errors of the store are fatal; everything else is retried.
 
-    An error of the configuration, such as a bundle that cannot be read, is never the job's own.
+    Configuration errors, such as an unreadable bundle, do not count as attempts of the job.
     """
     if isinstance(error, MemoryError):
         return Failed("not enough memory for this job")
@@ -40,7 +40,7 @@ def _nobody(_job: Job, _outcome: Done | Refused) -> str | None:
 
 @dataclass(frozen=True)
 class Workload:
-    """`run` is all that is needed; the rest are policies with defaults."""
+    """A workload; only `run` is required, the others are policies with defaults."""
 
     run: Callable[[Job, Context], Outcome]
     kind: str = "assessment"
@@ -48,6 +48,6 @@ class Workload:
     skip: Callable[[Job, Store], Done | Skipped | None] = wanted.unwanted
     failed: Callable[[Exception], Outcome] = failed
     weigh: Callable[[Job, Store], tuple[str, float]] = _weigh
-    """A kind and a size, for the estimate of its duration."""
+    """The kind and size of a job, for estimating its duration."""
     hand_over: Callable[[Job, Done | Refused], str | None] = _nobody
-    """The queue of the next step after this one ended, or None."""
+    """The queue of the next step after this job ended, or None."""

@@ -1,4 +1,4 @@
-"""The work queue: one message at a time, held while it is worked on, then deleted or released."""
+"""The work queue: one message at a time, hidden while it is processed, then deleted or returned."""
 
 import time
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ log = get_logger(__name__)
 
 
 class WorkQueue:
-    """A queue by name or URL; fatal errors come as FatalQueueError, others as boto3 has them."""
+    """A queue by name or URL; fatal errors are raised as FatalQueueError, others as boto3 raises them."""
 
     def __init__(self, client: "SQSClient", name: str) -> None:
         self._queue = Queue(client, name)
@@ -31,7 +31,7 @@ class WorkQueue:
 
     @property
     def url(self) -> str:
-        """Empty until it was found."""
+        """The URL of the queue; empty until it is found."""
         return self._queue.url
 
     def receive(self, wait: int, visibility: int) -> Message | None:
@@ -40,18 +40,18 @@ class WorkQueue:
         return messages[0] if messages else None
 
     def hide(self, message: Message, seconds: int) -> bool:
-        """Hide it from other workers for so long; 0 returns it. False if it is no longer ours."""
+        """Hide the message from other workers for this long; 0 returns it. False if it is no longer ours."""
         longest = int(LONGEST_VISIBILITY - (time.monotonic() - message.received)) - 1
         with _explained(f"hold a message of {self.name}"):
             return _logged(self._queue.hide(message.receipt, max(0, min(seconds, longest))))
 
     def delete(self, message: Message) -> bool:
-        """Delete it; False if another worker has received it meanwhile."""
+        """Delete the message; False if another worker has received it since."""
         with _explained(f"delete a message of {self.name}"):
             return _logged(self._queue.delete(message.receipt))
 
     def send(self, body: str, correlation_id: str | None, group: str, once: str) -> None:
-        """`once` names the message: a FIFO queue takes it once in five minutes."""
+        """Send a message; a FIFO queue accepts the same `once` only once in five minutes."""
         with _explained(f"send to the queue {self.name}"):
             self._queue.send(body, correlation_id, group, once)
 

@@ -1,4 +1,4 @@
-"""The settings of the worker from the environment; all problems are reported at once."""
+"""The worker's settings from the environment; all problems are reported together."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,14 +20,14 @@ class Settings:
     queue: str = "nrf_impact_assessment_queue"
     status_queue: str | None = "nrf_impact_assessment_status"
     status_named: bool = False
-    """Set explicitly: a missing status queue is then an error; a missing default is a warning."""
+    """Whether it was set explicitly: then a missing status queue is an error, else a warning."""
     endpoint: str | None = None
     region: str = "eu-west-2"
     store: str = ""
     wait: int = LONGEST_WAIT
-    """Seconds that one look at the queue waits; a stop waits for it too."""
+    """Seconds that one poll of the queue waits; a stop waits for it too."""
     visibility: int = 60
-    """Seconds a message stays hidden after its worker died; extended while it works."""
+    """Seconds that a message stays hidden after its worker died; extended during the work."""
     health_host: str = "127.0.0.1"
     health_port: int = 8085
     heartbeat_timeout: float = 120.0
@@ -39,7 +39,7 @@ class Settings:
     pause: float = 5.0
     """Seconds to wait after an error of the queue."""
     fatal_hold: float = 30.0
-    """Seconds that a fatal error stays visible on /health, unless a check has seen it."""
+    """Seconds that a fatal error stays visible on /health, unless a check sees it earlier."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class _Reader:
 
 
 def read(environ: Mapping[str, str], fallback: Settings | None = None) -> Settings:
-    """What the environment does not set comes from `fallback`; a ConfigError lists all problems."""
+    """Settings from the environment, and from `fallback` for the rest; a ConfigError lists all problems."""
     base = fallback or Settings()
     env = _Reader(environ)
     settings = Settings(
@@ -103,5 +103,5 @@ def read(environ: Mapping[str, str], fallback: Settings | None = None) -> Settin
 
 
 def _port(env: _Reader, default: int) -> int:
-    """PORT takes precedence over HEALTH_PORT; 0 lets the system choose one, which is logged."""
+    """The health port: PORT takes precedence over HEALTH_PORT; 0 lets the system choose, and is logged."""
     return env.number(env.number(default, "HEALTH_PORT", int, 0, 65_535), "PORT", int, 0, 65_535)

@@ -1,4 +1,4 @@
-"""Makes an outcome durable: the order of the steps makes a crash between them harmless."""
+"""Make an outcome durable; the order of the steps makes a crash between them harmless."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ class Settler:
     workload: Workload
     queue: WorkQueue
     open_queue: Callable[[str], WorkQueue]
-    """For jobs that go on elsewhere."""
+    """Opens another queue, for jobs that continue there."""
     store: Store
     state: State
     max_attempts: int
@@ -70,9 +70,9 @@ class Settler:
             log.warning("the end was reported but could not be noted", error=str(error))
 
     def _last(self, job: Job, outcome: Outcome) -> Outcome:
-        """A failure that used up the attempts is an end.
+        """Turn a failure that used up the attempts into an end.
 
-        Handed back with nothing saved counts as a failure: handed back for ever the job would never end.
+        A job returned without saved chunks counts as a failure; otherwise it could be returned endlessly.
         """
         if isinstance(outcome, HandedBack) and outcome.counts:
             outcome = Failed(outcome.reason)

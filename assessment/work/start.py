@@ -1,4 +1,4 @@
-"""Builds a worker and runs it to its end; `work` accepts any workload."""
+"""Build a worker and run it until it ends; `work` accepts any workload."""
 
 import time
 
@@ -22,7 +22,7 @@ from switchyard.store import open_store
 
 
 def work(settings: Settings, workload: Workload) -> Exit:
-    """Until SIGTERM or a fatal error. The health process comes first, before there is any thread."""
+    """Run until SIGTERM or a fatal error. The health process is forked first, before there are threads."""
     state = shared_state()
     state.status = RUNNING
     state.heartbeat = time.monotonic()
@@ -34,7 +34,7 @@ def work(settings: Settings, workload: Workload) -> Exit:
 
 
 def assemble(settings: Settings, workload: Workload, state: State, stop: Stop) -> Worker:
-    from switchyard.aws import client as aws  # noqa: PLC0415 - boto3 is not for the health process
+    from switchyard.aws import client as aws  # noqa: PLC0415 - the health process does not need boto3
 
     client = aws.sqs(settings.endpoint, settings.region)
     queue = WorkQueue(client, settings.queue)

@@ -1,8 +1,8 @@
-"""What the worker shares with its health process: a few numbers in shared memory.
+"""The state that the worker shares with its health process: a few numbers in shared memory.
 
-Plain aligned words without a lock, each written by one side only: a lock that a killed or stopped worker
-held would silence the very check that has to tell of it. Times are of CLOCK_MONOTONIC, which all processes
-of a machine share and nobody can set back.
+They are plain aligned words without a lock, each written by one side only: a lock held by a killed or stopped
+worker would block the health check that has to report it. Times are from CLOCK_MONOTONIC, which is the same
+in all processes of a machine and cannot be set back.
 """
 
 import ctypes
@@ -14,17 +14,17 @@ OUTCOMES = ("done", "failed", "retried", "handed_back", "skipped")
 
 
 class State(ctypes.Structure):
-    """All zero at first: stopped, and no heartbeat yet."""
+    """The shared numbers. All are zero at first: stopped, without a heartbeat."""
 
     status: int
     """-1 error, 0 stopped, 1 running."""
     error_seen: int
-    """A check has answered with status=-1."""
+    """Whether a check has answered with status=-1."""
     health_listens: int
     queue_answers: int
     heartbeat: float
     task_start: float
-    """0 unless a long task is under way."""
+    """0 unless a long task is running."""
     expected_duration: float
     busy_seconds: float
     done: int
@@ -44,5 +44,5 @@ class State(ctypes.Structure):
 
 
 def shared_state() -> State:
-    """In memory that children inherit."""
+    """State in shared memory, which child processes inherit."""
     return RawValue(State)

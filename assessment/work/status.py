@@ -24,12 +24,12 @@ log = get_logger(__name__)
 
 
 def worker_name() -> str:
-    """Unique to this process; a restarted worker is another one."""
+    """A name unique to this process; a restarted worker has another name."""
     return f"{socket.gethostname()[:60]}-{os.getpid()}-{token_hex(3)}"
 
 
 class Reporter:
-    """Sends for one worker; does nothing without a status queue."""
+    """Sends the status messages of one worker; does nothing without a status queue."""
 
     def __init__(self, queue: WorkQueue | None, worker: str, kind: str) -> None:
         self.queue, self.worker, self._kind = queue, worker, kind
@@ -37,7 +37,7 @@ class Reporter:
         self._said = 0
 
     def of_itself(self, event: str, state: State) -> None:
-        """started, beat or ended; one that gets lost is made good by the next."""
+        """Report started, beat or ended; if one is lost, the next replaces it."""
         seconds = max(time.monotonic() - self._started, 1.0)
         self._said += 1
         body = {
@@ -51,7 +51,7 @@ class Reporter:
         self.try_send(body, None, self.worker, f"{self.worker}-{self._said}")
 
     def try_send(self, body: dict[str, Any], correlation_id: str | None, group: str, once: str) -> None:
-        """A message that may be lost: no job fails because of it."""
+        """Send a message that may be lost; no job fails because of that."""
         try:
             self.send(body, correlation_id, group, once)
         except FatalQueueError:
@@ -84,11 +84,11 @@ class JobReport:
             self._say(Status.RUNNING, progress=round(min(max(done, 0.0), 1.0), 4), step=step)
 
     def handed_back(self, reason: str) -> None:
-        """It will be delivered again."""
+        """Report that the job will be delivered again."""
         self._say(Status.BACKOFF, error=reason[:LONGEST_ERROR])
 
     def end(self, outcome: Done | Refused) -> dict[str, Any]:
-        """Sent for certain, or an exception, and the delivery continues. Returns what was sent."""
+        """Report the end; on an exception, the delivery is not settled. Returns what was sent."""
         said = (
             self._body(Status.SUCCESSFUL, progress=1.0, output=outcome.output)
             if isinstance(outcome, Done)

@@ -1,4 +1,4 @@
-"""The ids of the job at hand in every log line; null between jobs, with nothing left of the last one."""
+"""Binds the ids of the current job to log lines; between jobs they are null."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from switchyard.process.log import bound
 
 
 def between_jobs() -> None:
-    """What lines of this thread carry outside of a job."""
+    """Reset the ids for log lines outside of a job."""
     structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(correlation_id=None, action_uuid=None, message_id=None, queue=None)
 

@@ -1,4 +1,4 @@
-"""Whether the worker is healthy, from the shared state alone."""
+"""Determines whether the worker is healthy, from the shared state alone."""
 
 from dataclasses import dataclass
 
@@ -18,9 +18,9 @@ def heartbeat_age(state: State, now: float) -> float:
 
 
 def overdue(state: State, limits: Limits, now: float) -> list[str]:
-    """Why it seems to hang; empty where it does not.
+    """Why the worker seems to hang; empty if it does not.
 
-    A task that is expected to take long may take its time, with the buffer, and be silent as long.
+    A long task may take its expected duration times the buffer, and may be silent for as long.
     """
     reasons = []
     age, started = heartbeat_age(state, now), state.task_start
@@ -34,6 +34,6 @@ def overdue(state: State, limits: Limits, now: float) -> list[str]:
 
 
 def reasons(state: State, limits: Limits, now: float) -> list[str]:
-    """Why it is unavailable; empty if it is healthy."""
+    """Why the worker is unavailable; empty if it is healthy."""
     status = state.status
     return ([] if status == RUNNING else [f"status={status}"]) + overdue(state, limits, now)

@@ -1,4 +1,4 @@
-"""Whether a job is still needed: checked before the work, so that a repeated delivery is cheap."""
+"""Checks before the work whether a job is still needed, so that repeated deliveries are cheap."""
 
 from assessment.work.job import Job
 from assessment.work.outcome import Done, Skipped
@@ -8,7 +8,7 @@ END = "end.json"
 
 
 def unwanted(job: Job, store: Store) -> Done | Skipped | None:
-    """What it comes to without any work; None where it has to be done."""
+    """The outcome of a job that needs no work; None if it has to be processed."""
     if store.size(f"{job.home}/{END}") is not None:
         return Skipped("its end was already reported")
     if cancelled(job, store):

@@ -1,4 +1,4 @@
-"""The main loop: poll the queue, handle the message, wait after errors; ends by a signal or a fatal error."""
+"""The main loop: poll the queue, handle the message, wait after errors; until a signal or a fatal error."""
 
 import os
 import time
@@ -19,9 +19,9 @@ from switchyard.process.exit import Exit
 from switchyard.process.log import get_logger
 
 RESERVE = 3.0
-"""Seconds before the end of the grace in which a job that does not come to a step is given back."""
+"""Seconds before the end of the grace period at which a job that reached no step is returned."""
 ANSWERING = 0.5
-"""Seconds for the answer to leave the machine after a check has seen the error."""
+"""Seconds to let the response be sent after a check has seen the error."""
 
 log = get_logger(__name__)
 
@@ -53,7 +53,7 @@ class Worker:
         return Exit.OK
 
     def overrun(self) -> None:
-        """Called beside the work: where the grace is nearly over, give the message back and end."""
+        """Called by the keeper's thread: if the grace period is nearly over, return the message and exit."""
         if self.stop.left() > RESERVE:
             return
         held = self.keeper.take()
@@ -79,7 +79,7 @@ class Worker:
         log.info("worker started", worker=self.reporter.worker, queue_name=self.queue.name)
 
     def _open_status(self) -> None:
-        """The seeds' environment names no status queue: without one the worker runs, and logs it once."""
+        """Find the status queue; if it is missing and was not set explicitly, log that and run without."""
         if self.reporter.queue is None:
             return
         try:
@@ -98,12 +98,12 @@ class Worker:
         if message is None:
             return
         if self.stop.asked:
-            self.queue.hide(message, 0)  # it came while we were asked to stop
+            self.queue.hide(message, 0)  # it arrived after the stop was requested
             return
         self.pipeline.handle(message)
 
     def _until_done(self, step: Callable[[], None]) -> bool:
-        """One step, again after a pause where an error may pass; False where a stop came first."""
+        """Run a step, retrying after errors that may pass, with a pause; False if a stop was requested."""
         while True:
             self.state.heartbeat = time.monotonic()
             tracing.between_jobs()
@@ -138,7 +138,7 @@ class Worker:
         log.info("worker ended", done=self.state.done, failed=self.state.failed)
 
     def _give_up(self, error: FatalQueueError) -> Exit:
-        """Stay until a health check has read the error, so that the platform knows the cause."""
+        """Wait until a health check has read the error, so that the platform knows the cause."""
         self.state.status = ERROR
         log.critical("fatal error of the queue", error=str(error))
         until = time.monotonic() + self.settings.fatal_hold

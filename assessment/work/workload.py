@@ -1,4 +1,4 @@
-"""The assessment as a workload: a job message in, results under its output, chunks under its checkpoint."""
+"""The assessment as a workload: takes a job message, writes results under its output and saves chunks."""
 
 import json
 import re
@@ -30,7 +30,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 @dataclass
 class Assessments:
-    """Keeps bundles open from job to job: that is what makes a warm worker fast."""
+    """Runs assessments. Keeps bundles open between jobs, which makes a warm worker fast."""
 
     home: Path
     reader: Reader = field(default_factory=Reader)
@@ -56,14 +56,14 @@ class Assessments:
         return Done(done.files[OUTPUT])
 
     def weigh(self, job: Job, store: Store) -> tuple[str, float]:
-        """The size of the input is a good enough estimate."""
+        """The kind of assessment and the size of its input, which is good enough for an estimate."""
         given = job.content.get("input")
         key = given.get("key") if isinstance(given, dict) else None
         size = store.size(key) if isinstance(key, str) else None
         return str(job.content.get("assessment", "nutrient"))[:20], float(size or len(json.dumps(given)))
 
     def bundle(self, version: str | None) -> Bundle:
-        """The current version, or the one that the job names; a path in a message is not used."""
+        """The current version, or the version that the job names; paths in messages are refused."""
         folder = versions.current(self.home) or self.home
         if version is not None and version != folder.name:
             _plain(version, "bundle")
@@ -75,7 +75,7 @@ class Assessments:
         return self._opened(folder)
 
     def _opened(self, folder: Path) -> Bundle:
-        """One that cannot be read is a ConfigError: 78 at the start, and a job that needs it is retried."""
+        """Open a bundle; unreadable ones are a ConfigError: exit 78 at the start, a retry during a job."""
         if folder not in self._open:
             if len(self._open) >= versions.KEPT:
                 self._open.clear()
@@ -86,7 +86,7 @@ class Assessments:
 
 
 def assessments(bundle: str) -> Workload:
-    """The workload over a bundle's folder, which has to be there at the start, and good for an assessment."""
+    """The workload for a bundle's folder, which must exist at the start and suit an assessment."""
     made = Assessments(Path(bundle.removeprefix("file://")), Reader(spare=True))
     opened = made.bundle(None)
     missing = {kind: opened.missing(kind) for kind in NEEDS}
@@ -97,7 +97,7 @@ def assessments(bundle: str) -> Workload:
 
 
 def request_of(job: Job, store: Store) -> Request:
-    """The job message, over the parameters that conductor wrote where the message only points at them."""
+    """The request of a job: its message, completed with the parameters that conductor stored."""
     content = dict(job.content)
     stored = f"{job.home}/input.json"
     said = _stored(store, stored) if job.uuid else {}
@@ -127,7 +127,7 @@ def _inputs(request: Request, store: Store, stack: ExitStack) -> Inputs:
 
 
 def _local(given: Given, store: Store, stack: ExitStack) -> Path:
-    """A message may name objects in the store, and nothing else."""
+    """A local copy of an input; messages can only name objects in the store."""
     if given.url is not None:
         given = Given(key=key_in(store, given.url, "the input"))
     return stack.enter_context(fetched(given, store))
