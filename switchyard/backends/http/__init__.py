@@ -2,15 +2,15 @@
 
 The path of an action through this package:
 
-    handler.py     one action: request, send, outcome of the answer, draft
-    request.py     the action becomes a request: template.py renders, sign.py signs, url.py vets the URL
+    handler.py     one action: builds the request, sends it, and drafts the outcome from the answer
+    request.py     builds the request: template.py renders, sign.py signs, url.py checks the URL
     delivery.py    one exchange and the draft of its outcome; shared with the stac backend
     send.py        the exchange itself, on a connection from connector.py, to an address that
-                   resolver.py looked up and address.py allows; fault.py says why there is no answer
+                   resolver.py looked up and address.py allows; fault.py explains a missing answer
     answer.py      status, headers and a bounded body
-    rules.py       what the answer means
-    transcript.py  both sides as one line of JSON, without secrets (redact.py)
-    archive.py     many transcripts in one object of the store, before their outcomes are recorded
+    rules.py       classifies the answer
+    transcript.py  request and answer as one line of JSON, without secrets (redact.py)
+    archive.py     many transcripts in one object of the store, written before their outcomes are recorded
 
 `model.py` and `outbound.py` are the configuration, `settings.py` makes a client from it.
 """

@@ -1,9 +1,9 @@
-"""Decides which addresses may be called: public ones, and those that a deployment allows by name or network.
+"""Decides which addresses may be called: public ones, and those that a deployment allows by host or network.
 
-An address is checked by its real destination. IPv4-mapped and NAT64 addresses are checked as the IPv4
-address inside; 6to4 and Teredo tunnel to an address of the sender's choosing and are closed.
-`allow_networks` opens exactly those networks. `allow_hosts` opens what a trusted name resolves to, but never
-link-local and other addresses of clouds' metadata services, multicast or unspecified: those need a network.
+The actual destination is checked: for IPv4-mapped and NAT64 addresses, the IPv4 address inside. 6to4 and
+Teredo tunnel to an address of the sender's choosing and are refused. `allow_networks` allows exactly those
+networks. `allow_hosts` allows the addresses of a trusted name, except link-local and other addresses of
+clouds' metadata services, multicast and unspecified addresses: those need `allow_networks`.
 """
 
 import ipaddress
@@ -13,7 +13,7 @@ from functools import lru_cache
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# After the IANA registries of special-purpose addresses; the first match names the reason.
+# From the IANA registries of special-purpose addresses; the first match gives the reason.
 _CLOSED_4 = tuple(
     (ipaddress.IPv4Network(network), reason)
     for network, reason in (
@@ -50,7 +50,7 @@ _CLOSED_6 = tuple(
         ("3fff::/20", "reserved for documentation"),
     )
 )
-# Where clouds answer questions about the machine that asks, outside the link-local networks.
+# Metadata services of clouds outside the link-local networks.
 _METADATA = frozenset(
     ipaddress.ip_address(address)
     for address in (
@@ -70,7 +70,7 @@ _NEVER_BY_NAME = frozenset({"link-local", "multicast", "unspecified", _METADATA_
 
 
 def destination(address: Address) -> Address:
-    """The address that the packets end up at: the IPv4 one inside a mapped or NAT64 address."""
+    """The address that packets really reach: the IPv4 one inside a mapped or NAT64 address."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address.ipv4_mapped is not None:
@@ -82,7 +82,7 @@ def destination(address: Address) -> Address:
 
 @lru_cache(maxsize=4096)
 def closed(address: Address) -> str | None:
-    """Why this address is not one of the public internet's; None where it is."""
+    """Why this address is not a public one; None if it is."""
     end = destination(address)
     if end in _METADATA:
         return _METADATA_REASON
@@ -93,7 +93,7 @@ def closed(address: Address) -> str | None:
 
 
 class AddressPolicy:
-    """What one action may call."""
+    """The addresses that one action may call."""
 
     def __init__(self, networks: Iterable[Network] = (), hosts: Iterable[str] = ()) -> None:
         self._networks = tuple(networks)
@@ -102,7 +102,7 @@ class AddressPolicy:
         self._suffixes = tuple(name.removeprefix("*") for name in names if name.startswith("*."))
 
     def refusal(self, address: Address, host: str) -> str | None:
-        """Why `address`, to which `host` resolves, may not be called; None where it may."""
+        """Why `address`, to which `host` resolves, may not be called; None if it may."""
         reason = closed(address)
         if reason is None or self._opened(destination(address)):
             return None

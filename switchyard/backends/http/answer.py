@@ -13,7 +13,7 @@ from aiohttp import StreamReader
 
 
 class NoJsonError(ValueError):
-    """The body is not JSON, or not all of it is here."""
+    """The body is not JSON, or is incomplete."""
 
 
 _UNREAD = object()
@@ -21,24 +21,24 @@ _UNREAD = object()
 
 @dataclass(slots=True)
 class Answer:
-    """One response. `fault` is the reason where its body is incomplete; its status is valid all the same."""
+    """One response. `fault` says why its body is incomplete; its status is valid nevertheless."""
 
     status: int
     reason: str
     headers: Mapping[str, str]
     body: bytes = b""
     fault: str | None = None
-    hops: list[str] = field(default_factory=list)  # where redirects led, as people may see it
+    hops: list[str] = field(default_factory=list)  # targets of redirects, in their displayable form
     _parsed: Any = _UNREAD
 
     @property
     def text(self) -> str:
-        """The body as text; invalid UTF-8 is replaced, so that a rule can still match the rest."""
+        """The body as text; invalid UTF-8 is replaced, so that rules can still match the rest."""
         return self.body.decode("utf-8", "replace")
 
     @property
     def document(self) -> Any:
-        """The body as JSON, parsed once; NoJsonError where it is not JSON."""
+        """The body as JSON, parsed once; raises NoJsonError if it is not JSON."""
         if self._parsed is _UNREAD:
             self._parsed = self._read()
         if isinstance(self._parsed, NoJsonError):
@@ -50,7 +50,7 @@ class Answer:
             return NoJsonError(self.fault)
         try:
             return json.loads(self.body)
-        except (ValueError, RecursionError):  # also numbers of thousands of digits, and invalid Unicode
+        except (ValueError, RecursionError):  # also numbers with thousands of digits, and invalid Unicode
             return NoJsonError("the body is not JSON")
 
 
@@ -59,8 +59,8 @@ _WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate
 
 
 async def take(content: StreamReader, limit: int, into: bytearray) -> bool:
-    """Read into `into` up to `limit` bytes; whether that was all. If it breaks off, what was read stays."""
-    if content.is_eof():  # all of it came with the head, as short answers do
+    """Read up to `limit` bytes into `into`; returns whether that was all. Errors leave what was read."""
+    if content.is_eof():  # it arrived with the head, as short bodies do
         into += content.read_nowait()
     while not content.at_eof() and len(into) <= limit:
         into += await content.read(min(CHUNK, limit + 1 - len(into)))
@@ -70,9 +70,9 @@ async def take(content: StreamReader, limit: int, into: bytearray) -> bool:
 
 
 def unpacked(data: bytes, encoding: str, limit: int) -> tuple[bytes, str | None]:
-    """The body without its Content-Encoding, at most `limit` bytes; and why that is not all, where it is not.
+    """The decompressed body, at most `limit` bytes, and the reason if it is incomplete.
 
-    We ask for no encoding, so this is for servers that pack all the same. One layer is taken off.
+    We request no encoding, so this is for servers that compress regardless. Only one layer is decompressed.
     """
     name = encoding.strip().lower()
     if name in ("", "identity") or not data:
@@ -96,7 +96,7 @@ _LONGEST_DATE = 64
 
 
 def retry_after(value: str, now: datetime) -> float | None:
-    """The seconds to wait, never negative; None where the value is neither form."""
+    """The seconds to wait, never negative; None if the value is in neither format."""
     text = value.strip()
     if _SECONDS.fullmatch(text):
         return float(text)
@@ -106,6 +106,6 @@ def retry_after(value: str, now: datetime) -> float | None:
         at = parsedate_to_datetime(text)
     except ValueError:
         return None
-    if at.tzinfo is None:  # an asctime date carries no zone, and means UTC
+    if at.tzinfo is None:  # asctime dates have no zone and mean UTC
         at = at.replace(tzinfo=UTC)
     return max(0.0, (at - now).total_seconds())

@@ -1,9 +1,9 @@
 """Writes transcripts to the object store, many in one object.
 
-A separate durable write costs more than the delivery. So waiting transcripts are written in groups
-(conductor/dispatch/group_commit.py): alone, a transcript is one object; under load, those that arrive
-during one write form the next object. An outcome is recorded only after its transcript is stored. A store
-that fails or hangs costs the transcript, never the delivery: the event then has the reason why its
+A durable write takes longer than the delivery. So waiting transcripts are written in groups
+(conductor/dispatch/group_commit.py): without load, each transcript is one object; under load, those that
+arrive during one write form the next object. An outcome is recorded only after its transcript is stored. A
+store that fails or hangs loses transcripts but never deliveries: the event then has the reason why its
 transcript is missing.
 """
 
@@ -27,18 +27,18 @@ class Transcript:
     """The transcript of one delivery, and the outcome's detail, to which its location is added."""
 
     work: Work
-    line: Callable[[], bytes]  # put together when it is written, many in one go: that is what keeps it cheap
+    line: Callable[[], bytes]  # built when it is written, many at once, which makes it cheap
     detail: dict[str, Any]
 
 
 class Archive:
-    """Keeps transcripts."""
+    """Stores transcripts."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def keep(self, transcripts: Iterable[Transcript]) -> None:
-        """Write transcripts; their details get the location, or the reason why there is none."""
+        """Write transcripts; their details get the location, or the reason why it is missing."""
         await asyncio.gather(*(self._write(group, lines) for group, lines in _groups(transcripts)))
 
     async def _write(self, group: Sequence[Transcript], lines: Sequence[bytes]) -> None:
@@ -63,7 +63,7 @@ class Archive:
 
 
 def _groups(transcripts: Iterable[Transcript]) -> Iterator[tuple[list[Transcript], list[bytes]]]:
-    """As many as one object may hold, at least one."""
+    """Groups with as many transcripts as one object may hold, at least one."""
     group: list[Transcript] = []
     lines: list[bytes] = []
     size = 0

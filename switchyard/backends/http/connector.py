@@ -1,10 +1,10 @@
 """Does not reuse connections on which the server sent unrequested data.
 
-HTTP/1.1 does not mark which request a response belongs to, except that answers come in order: a server
-that answers one request twice would decide the next delivery on that connection as well. So a connection is
-taken from the pool only where nothing waits on it, neither in aiohttp nor in the kernel, and a place that
-spoke unasked once gets a new connection for each request for a while. What remains is the second answer that
-is on its way just then: once for each place and AVOIDED seconds. at_most_once never uses a connection twice.
+HTTP/1.1 matches responses to requests only by their order, so a server that answers one request twice would
+decide the next delivery on that connection as well. Therefore a pooled connection is only used if no data is
+waiting on it, neither in aiohttp nor in the kernel, and a host that sent unrequested data gets a new
+connection for each request for a while. A second response in transit at that moment is not detected, once
+per host and AVOIDED seconds. at_most_once never uses a connection twice.
 """
 
 import os
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from aiohttp.connector import Connection
     from aiohttp.tracing import Trace
 
-AVOIDED = 600.0  # seconds without a second request on a connection to such a place
+AVOIDED = 600.0  # seconds for which connections to such a host are not reused
 _REMEMBERED = 1000
 
 
 class QuietConnector(aiohttp.TCPConnector):
-    """A connector that hands out only connections with nothing waiting on them."""
+    """A connector that only returns connections without waiting data."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
@@ -39,7 +39,7 @@ class QuietConnector(aiohttp.TCPConnector):
         traces: "list[Trace]",
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - the signature is aiohttp's
     ) -> "Connection":
-        """The next quiet connection; every noisy one is closed on the way, so this ends."""
+        """The next quiet connection; noisy ones are closed, so this terminates."""
         for _ in range(self.limit + 1):
             idle = bool(self._conns.get(req.connection_key))
             connection = await super().connect(req, traces, timeout)
@@ -52,7 +52,7 @@ class QuietConnector(aiohttp.TCPConnector):
         raise Interrupted
 
     def reusable(self, req: aiohttp.ClientRequest) -> bool:
-        """Whether a connection to this place may be used for another request."""
+        """Whether a connection to this host may be used for another request."""
         since = self._noisy.get(req.connection_key) if self._noisy else None
         return since is None or time.monotonic() - since > AVOIDED
 
@@ -64,7 +64,7 @@ class QuietConnector(aiohttp.TCPConnector):
 
 
 def _readable(transport: Any) -> bool:
-    """Whether bytes, or the end, wait in the kernel; the loop has not looked yet."""
+    """Whether data or the end of the stream waits in the kernel, unread by the event loop."""
     end = None if transport is None else transport.get_extra_info("socket")
     if end is None or end.fileno() < 0:
         return True
@@ -74,7 +74,7 @@ def _readable(transport: Any) -> bool:
 
 
 def _holds_data(transport: Any) -> bool:
-    """Whether these bytes belong to a response; under TLS that is unknown until they are read."""
+    """Whether the waiting bytes are HTTP data; under TLS that is unknown until they are read."""
     end = None if transport is None else transport.get_extra_info("socket")
     if end is None or end.fileno() < 0 or transport.get_extra_info("ssl_object") is not None:
         return False

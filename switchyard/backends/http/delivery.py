@@ -1,7 +1,7 @@
-"""What every HTTP handler shares: send one request, draft its outcome, store its transcript.
+"""The base of all HTTP handlers: send one request, draft its outcome, store its transcript.
 
-An outcome's detail has `status` (where there was an answer), `error`, `seconds`, and where the transcript is;
-breakers look at the first two.
+The detail of an outcome has `status` (if there was an answer), `error`, `seconds`, and the location of the
+transcript; breakers use the first two.
 """
 
 import time
@@ -25,13 +25,13 @@ from switchyard.handlers import Draft, Failed, Invalid, Outcome, Retry, Success,
 from switchyard.store import Store
 
 LONGEST_DELAY = 86_400.0  # a receiver cannot delay an action by more than a day
-OVERTIME = 2.0  # seconds; a delivery ends by its own limit, with a transcript, before conductor ends it
+OVERTIME = 2.0  # seconds; a delivery ends by its own limit, with a transcript, before conductor's limit
 _EXCERPT = 200
 
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and what came of it: an answer, or why there is none."""
+    """One request and its result: an answer, or why there is none."""
 
     request: OutgoingRequest
     began: float
@@ -41,12 +41,12 @@ class Exchange:
 
     @property
     def unanswered(self) -> ResponseOutcome:
-        """What no answer means: an address that is not called is invalid, all else may work later."""
+        """The outcome without an answer: invalid for an address that may not be called, else a retry."""
         return "invalid" if self.fault is not None and self.fault.refused else "retry"
 
 
 class DeliveringHandler(ABC):
-    """A handler whose `draft` sends requests; opened by `start`, because certificates are read there."""
+    """A handler whose `draft` sends requests; `start` reads the certificates."""
 
     overtime = OVERTIME
 
@@ -61,12 +61,12 @@ class DeliveringHandler(ABC):
         self._client = client_for(self._action)
 
     async def close(self) -> None:
-        """Drop the connections."""
+        """Close the connections."""
         if self._client is not None:
             await self._client.close()
 
     async def dispatch(self, work: Work, /) -> Outcome:
-        """Deliver it once and store its transcript."""
+        """Deliver the action once and store its transcript."""
         drafted = await self.draft(work)
         if not isinstance(drafted, Draft):
             return drafted
@@ -75,14 +75,14 @@ class DeliveringHandler(ABC):
 
     @abstractmethod
     async def draft(self, work: Work, /) -> Outcome | Draft:
-        """Deliver it once; its transcript is not stored yet."""
+        """Deliver the action once; its transcript is not stored yet."""
 
     async def conclude(self, drafts: Sequence[Draft], /) -> None:
-        """Store their transcripts."""
+        """Store the transcripts of drafts."""
         await self._archive.keep([draft.kept for draft in drafts])
 
     async def _send(self, request: OutgoingRequest) -> Exchange:
-        """Send it, once."""
+        """Send a request, once."""
         assert self._client is not None, "start() opens the session"
         exchange = Exchange(request, time.time(), time.perf_counter())
         try:
@@ -93,7 +93,7 @@ class DeliveringHandler(ABC):
         return exchange
 
     def _drafted(self, work: Work, exchange: Exchange, judged: ResponseOutcome) -> Draft:
-        """The outcome, which may be recorded once the transcript of the exchange is durable."""
+        """The outcome, to be recorded once the transcript of the exchange is durable."""
         detail, error = _detail(exchange), None
         outcome: Outcome = Success(detail)
         if judged != "success":
@@ -114,7 +114,7 @@ class DeliveringHandler(ABC):
 
 
 def invalid(refusal: ValueError) -> Invalid:
-    """The outcome where nothing could be sent, because no request could be made."""
+    """The outcome if no request could be built, so that nothing was sent."""
     error = masked(str(refusal))
     return Invalid(error, {"error": error})
 

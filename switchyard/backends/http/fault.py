@@ -1,8 +1,8 @@
 """Why there is no answer, and whether anything may have reached the other side.
 
-Only what aiohttp raises before a connection is established is surely unsent: look-up, connect, the TLS
-handshake, and waiting for any of them. All else counts as sent: a byte may have left. The texts are ours,
-because aiohttp's repeat the URL with its secrets.
+Only errors that aiohttp raises before a connection is established are certainly unsent: look-up, connect,
+TLS handshake, and their time-outs. All others count as sent, since a byte may have left. The messages are
+ours, because aiohttp's messages contain the URL with its secrets.
 """
 
 import os
@@ -21,7 +21,7 @@ class Interrupted(aiohttp.ClientError):
 
 
 class Fault(Exception):  # noqa: N818 - a fault of the other side, recorded as an outcome
-    """No answer. `refused`: we would not call this address; `sent`: something may have arrived there."""
+    """There is no answer. `refused`: this address may not be called; `sent`: data may have arrived there."""
 
     def __init__(self, text: str, *, sent: bool, refused: bool = False) -> None:
         super().__init__(text)
@@ -33,7 +33,7 @@ EXPECTED = (aiohttp.ClientError, HttpProcessingError, TimeoutError, OSError, Val
 
 
 def fault_of(error: BaseException, url: URL, seconds: float) -> Fault:
-    """The fault of an aiohttp error."""
+    """Convert an aiohttp error to a Fault."""
     if isinstance(error, AddressError | UrlError):
         return Fault(str(error), sent=False, refused=True)
     if isinstance(
@@ -72,7 +72,7 @@ def _unanswered(error: BaseException, seconds: float) -> str:
 
 
 def broken_body(error: BaseException, seconds: float) -> str:
-    """Why a body is incomplete; its status is valid all the same."""
+    """Why a body is incomplete; its status is valid nevertheless."""
     if isinstance(error, aiohttp.SocketTimeoutError):
         return "the body stopped for longer than the read time-out"
     if isinstance(error, TimeoutError):

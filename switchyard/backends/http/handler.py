@@ -1,6 +1,6 @@
-"""The http handler: an action becomes one request, and its answer one outcome.
+"""The http handler: sends one request per action, and its answer determines the outcome.
 
-prepare -> send -> judge -> draft the outcome -> keep the transcript.
+prepare -> send -> judge -> draft the outcome -> store the transcript.
 """
 
 import time
@@ -23,7 +23,7 @@ class HttpHandler(DeliveringHandler):
         self._request = request_template(action, context)
 
     async def draft(self, work: Work, /) -> Outcome | Draft:
-        """Deliver it once; its transcript is not stored yet."""
+        """Deliver the action once; its transcript is not stored yet."""
         try:
             request = self._request.prepare(work, time.time())
         except ValueError as refusal:
@@ -36,7 +36,7 @@ class HttpHandler(DeliveringHandler):
 
 
 def request_template(action: HttpAction, context: HandlerContext) -> RequestTemplate:
-    """The compiled request; ConfigError where it can never work."""
+    """The compiled request; ConfigError if it can never work."""
     written = action.request
     signing = () if written.sign is None else [secret_text(secret) for secret in written.sign.secrets]
     return RequestTemplate(

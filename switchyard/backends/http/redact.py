@@ -1,4 +1,4 @@
-"""Masks secrets in what is stored: those the process knows, and values derived from them for one request."""
+"""Mask secrets in stored texts: those known to the process, and values derived from them for one request."""
 
 import base64
 import re
@@ -15,12 +15,12 @@ SHORTEST = 4
 
 @lru_cache(maxsize=1024)
 def sensitive(header: str) -> bool:
-    """Whether a header of this name is likely to hold something that opens doors."""
+    """Whether a header with this name is likely to contain credentials."""
     return _SENSITIVE.search(header) is not None
 
 
 def remember(secret: str) -> None:
-    """Mask it from now on, also as base64, which is how an Authorization header has it."""
+    """Mask this secret from now on, also in base64, the form in an Authorization header."""
     register_secret(secret)
     raw = secret.encode(errors="surrogatepass")
     for encoded in (base64.b64encode(raw), base64.urlsafe_b64encode(raw)):
@@ -28,7 +28,7 @@ def remember(secret: str) -> None:
 
 
 def masked(text: str, derived: Sequence[str] = ()) -> str:
-    """The text without any secret, and without `derived`: values that were made from secrets."""
+    """The text without secrets and without `derived`, the values made from secrets."""
     for value in derived:
         if len(value) >= SHORTEST and value in text:
             text = text.replace(value, MASK)

@@ -1,7 +1,7 @@
-"""From an action to its request: rendered, checked, signed, and a second form for people.
+"""Builds the request of an action: rendered, checked, signed, with a second form for display.
 
-Whatever was made from a secret is either not shown (a header), shown as rendered with masks in the place of
-the secrets (the URL and the body), or masked wherever it comes back (an answer that repeats it).
+Values made from secrets are not shown (headers), shown with masks in place of the secrets (the URL and the
+body), or masked where they come back (an answer that repeats them).
 """
 
 import base64
@@ -25,7 +25,7 @@ from switchyard.process.redact import MASK
 
 @dataclass(slots=True)
 class OutgoingRequest:
-    """What is sent. `derived`: texts in it that were made from secrets; `private`: headers that hold such."""
+    """A request to send. `derived`: texts in it made from secrets; `private`: headers that contain such."""
 
     uuid: str
     method: str
@@ -33,7 +33,7 @@ class OutgoingRequest:
     headers: dict[str, str]
     private: frozenset[str] = frozenset()
     body: bytes = b""
-    secret_body: bool = False  # made from a secret: for the first host only
+    secret_body: bool = False  # made from a secret: only for the first host
     shown_url: str = ""
     shown_body: bytes = b""
     derived: list[str] = field(default_factory=list)
@@ -41,7 +41,7 @@ class OutgoingRequest:
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _UNFIT = re.compile(r"[^\t\x20-\x7e]")
-# Framing and routing are the client's: a header of these would make two readings of one request.
+# Framing and routing are up to the client: such headers could make a request ambiguous.
 _RESERVED = re.compile(
     r"host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*",
     re.IGNORECASE,
@@ -52,11 +52,11 @@ _ALWAYS = {"Accept": "*/*", "Accept-Encoding": "identity", "User-Agent": "switch
 
 
 class HeaderError(ValueError):
-    """A value that no header can carry; the text does not repeat it."""
+    """A value that is not possible in a header; the message does not contain it."""
 
 
 class HeaderTemplates:
-    """Header templates, over what is sent always. Those that depend on secrets alone are rendered once."""
+    """Header templates and the headers that are always sent. Those of secrets alone are rendered once."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class HeaderTemplates:
 
     @property
     def varying(self) -> Iterable[Template]:
-        """The templates that see the action."""
+        """The templates that use the action."""
         return self._varying.values()
 
     def render(self, names: Names) -> dict[str, str]:
@@ -157,7 +157,7 @@ class RequestTemplate:
         self._largest_body, self._largest_headers = largest_body, largest_headers
 
     def prepare(self, work: Work, now: float) -> OutgoingRequest:
-        """The request of one attempt; ValueError where none can be built from these parameters."""
+        """Build the request of one attempt; ValueError if these parameters make that impossible."""
         names = self._naming(work, self._secrets)
         text = self._url.render(names)
         if not isinstance(text, str):
@@ -179,7 +179,7 @@ class RequestTemplate:
         return request
 
     def _add_userinfo(self, request: OutgoingRequest) -> None:
-        """Credentials in a URL go out as Basic authorization, and nowhere else."""
+        """Send credentials of the URL as Basic authorization, and nowhere else."""
         if "authorization" in self._headers.names:
             raise UrlError("the URL holds credentials, and there is an Authorization header too")
         user, password = request.url.user or "", request.url.password or ""
@@ -226,7 +226,7 @@ class RequestTemplate:
 
 
 def _shown_url(template: Template, names: Names, request: OutgoingRequest) -> str:
-    """The URL with masks for secrets; only where it leads, if the masks make no URL."""
+    """The URL with masks for secrets, or only its scheme if the masks make it invalid."""
     try:
         return shown(parse_url(quote(str(template.render(names)), safe=_URL_SAFE)))
     except ValueError:

@@ -1,11 +1,11 @@
-"""Addresses are resolved once, vetted and pinned.
+"""Resolves addresses once, checks them, and pins connections to them.
 
-The model: a name's answer is hostile and may differ the next time. So one look-up gives the addresses, all of
-them are vetted, and the socket is opened to one of exactly these: aiohttp is given numbers, and no second
-look-up exists. An answer with one closed address among open ones is refused whole.
-The window of trust is one connection. A pooled connection stays at the vetted address it was opened to; a new
-one is vetted again, at the latest when the answer is CACHE_SECONDS old.
-The last gate is the socket itself: what was not admitted here, by whichever way it came, gets no socket.
+The model: the answer for a name is untrusted and may differ the next time. So one look-up gives the
+addresses, all of them are checked, and the socket is opened to one of exactly these: aiohttp gets numbers and
+makes no second look-up. An answer with one refused address among allowed ones is refused as a whole.
+The window of trust is one connection. A pooled connection stays at the checked address it was opened to; for
+a new one the name is checked again, at the latest when the answer is CACHE_SECONDS old.
+The last check is at the socket itself: an address that was not admitted here gets no socket.
 """
 
 import asyncio
@@ -24,17 +24,17 @@ from switchyard.backends.http.address import AddressPolicy
 from switchyard.backends.http.url import literal
 
 CACHE_SECONDS = 5
-LOOKUPS = 8  # at once; a name server that never answers blocks only these threads
+LOOKUPS = 8  # at once; a name server that never answers only blocks these threads
 _REMEMBERED = 4096
 _NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
 
 class AddressError(ValueError):
-    """The address is one that this action may not call."""
+    """This action may not call the address."""
 
 
 class VettedResolver(AbstractResolver):
-    """Looks names up, vets every answer, and opens sockets to what was vetted only."""
+    """Looks up names, checks every answer, and opens sockets only to checked addresses."""
 
     def __init__(self, policy: AddressPolicy) -> None:
         self._policy = policy
@@ -43,7 +43,7 @@ class VettedResolver(AbstractResolver):
         self._threads = ThreadPoolExecutor(LOOKUPS, thread_name_prefix="http-resolve")
 
     def admit_literal(self, url: URL) -> None:
-        """An address in the URL itself never reaches `resolve`: vet it here."""
+        """Check an address that is part of the URL, which never reaches `resolve`."""
         host = url.raw_host or ""
         if host in self._literals:
             return
@@ -55,7 +55,7 @@ class VettedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Vetted addresses of a name. OSError where there are none, AddressError where one is closed."""
+        """The checked addresses of a name. OSError if there are none, AddressError if one is refused."""
         found = await asyncio.get_running_loop().run_in_executor(
             self._threads, lambda: socket.getaddrinfo(host, port, family, socket.SOCK_STREAM)
         )
@@ -67,18 +67,18 @@ class VettedResolver(AbstractResolver):
         return [_result(host, number, port) for number in numbers]
 
     def socket_for(self, info: Any) -> socket.socket:
-        """The socket that a connection is made with: only to an admitted address."""
+        """The socket for a connection; only to an admitted address."""
         family, kind, protocol, _, address = info
         if str(ipaddress.ip_address(address[0])) not in self._admitted:
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))
         return socket.socket(family, kind, protocol)
 
     async def close(self) -> None:
-        """Let the threads go; a look-up under way ends by itself."""
+        """Release the threads; a running look-up ends by itself."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _admit(self, number: str, host: str) -> None:
-        address = ipaddress.ip_address(number)  # a zone ("fe80::1%eth0") stays, and stays closed
+        address = ipaddress.ip_address(number)  # a zone ("fe80::1%eth0") stays, and stays refused
         refusal = self._policy.refusal(address, host)
         if refusal is not None:
             is_name = host.strip("[]") != number

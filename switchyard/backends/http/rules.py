@@ -1,9 +1,9 @@
 """Classifies responses by rules over status, JSONPath and regular expression; the first match wins.
 
-The body is untrusted, and so is the cost of expressions over it. What is certainly cheap is evaluated at
-once: a status, a plain path, a regular expression that ends within QUICK. Everything else is evaluated in
-the bounded pool, all rules of one response within one limit. A rule that exceeds the limit does not match,
-so that the next rule applies.
+The body is untrusted, and so is the cost of expressions over it. Expressions that are certainly cheap are
+evaluated directly: a status, a plain path, a regular expression that ends within QUICK. All others are
+evaluated in the bounded pool, all rules of one response within one limit. A rule that exceeds the limit does
+not match, so that the next rule applies.
 """
 
 import re
@@ -24,19 +24,19 @@ from switchyard.process.shared_pool import shared_pool
 
 ResponseOutcome = Literal["success", "retry", "failed", "invalid"]
 
-QUICK = 0.01  # seconds, for all expressions of one answer together
-LONGEST = 32 * 1024  # bytes of a body that is looked at here
-SHORT = 4 * 1024  # bytes of one that is asked by more than a plain path
-_COSTLY_PATH = re.compile(r"\.\.|match|search")  # every depth, and regular expressions without a limit
+QUICK = 0.01  # seconds, for all expressions over one answer together
+LONGEST = 32 * 1024  # bytes of a body that is evaluated in this process
+SHORT = 4 * 1024  # bytes of a body for more than a plain path
+_COSTLY_PATH = re.compile(r"\.\.|match|search")  # recursive descent, and regular expressions without a limit
 _PLAIN_PATH = re.compile(r"\$(\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
 
 
 class CostlyError(Exception):
-    """The expression may take long: evaluate it in the pool."""
+    """The expression may take long and must be evaluated in the pool."""
 
 
 class WrittenRule(Protocol):
-    """A rule as the configuration has it."""
+    """A rule as written in the configuration."""
 
     @property
     def status(self) -> Container[int] | None: ...
@@ -50,17 +50,17 @@ class WrittenRule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, compiled. No condition means every answer."""
+    """One compiled rule. A rule without conditions matches every answer."""
 
     outcome: ResponseOutcome
     status: Container[int] | None = None
     path: str | None = None
-    keys: tuple[str, ...] | None = None  # of a plain path
-    pattern: Any = None  # a compiled pattern of `regex`, which can be given a time limit
+    keys: tuple[str, ...] | None = None  # for a plain path
+    pattern: Any = None  # the compiled `regex`, in an engine with time limits
 
     @property
     def reads_body(self) -> bool:
-        """Whether the status alone does not decide it."""
+        """Whether the status alone is not enough to decide the rule."""
         return self.path is not None or self.pattern is not None
 
     def fits(self, status: int) -> bool:
@@ -68,7 +68,7 @@ class Rule:
         return self.status is None or status in self.status
 
     def matches(self, answer: Answer, deadline: float) -> bool:
-        """Whether the body meets the rule; CostlyError where that is not found out quickly."""
+        """Whether the body matches the rule; CostlyError if that takes too long to find out here."""
         if self.path is None:
             return self.pattern is None or self._found(answer.text, deadline)
         return any(
@@ -98,7 +98,7 @@ class Rule:
 
 
 def _looked_up(document: Any, keys: Sequence[str]) -> Iterable[Any]:
-    """The short way for what most paths are: `$.error.code`."""
+    """The shortcut for plain paths, the most common ones: `$.error.code`."""
     for key in keys:
         if not isinstance(document, dict) or key not in document:
             return ()
@@ -107,7 +107,7 @@ def _looked_up(document: Any, keys: Sequence[str]) -> Iterable[Any]:
 
 
 def compiled(written: WrittenRule) -> Rule:
-    """The rule that the configuration describes; it checked the expressions already."""
+    """Compile a rule of the configuration, which has already checked the expressions."""
     plain = written.path is not None and _PLAIN_PATH.fullmatch(written.path)
     keys = tuple(written.path.split(".")[1:]) if plain and written.path is not None else None
     pattern = (
@@ -117,7 +117,7 @@ def compiled(written: WrittenRule) -> Rule:
 
 
 async def outcome_of(rules: Sequence[Rule], answer: Answer, group: str) -> ResponseOutcome:
-    """The outcome of the first rule that matches; a response without one has failed."""
+    """The outcome of the first rule that matches; FAILED if none does."""
     fitting = [rule for rule in rules if rule.fits(answer.status)]
     if fitting and not fitting[0].reads_body:
         return fitting[0].outcome
@@ -140,7 +140,7 @@ def _quickly(rules: Sequence[Rule], answer: Answer) -> ResponseOutcome:
 
 
 async def _in_the_pool(rules: Sequence[Rule], answer: Answer, group: str) -> ResponseOutcome:
-    """All rules together; where they exceed a limit, the first that does not read the body."""
+    """Evaluate all rules together; beyond a limit, the first rule that does not use the body applies."""
     asked = [
         [rule.path, rule.pattern and rule.pattern.pattern, rule.pattern and rule.pattern.flags]
         if rule.reads_body

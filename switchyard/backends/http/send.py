@@ -1,10 +1,10 @@
 """One HTTP exchange: its address is checked, time and size are limited, and it is sent once.
 
-A request is written in one piece on one connection, and its answer read by aiohttp's parser. The connections,
-TLS and the parser are aiohttp's; its session is left out. The session repeats a GET, PUT or DELETE by itself
-when a pooled connection turns out to be dead; without it there is nothing here that could send twice. It also
-takes as long as the exchange itself (docs/adr/0073). Redirects, where an action allows them, are new requests
-that are vetted like the first.
+A request is written in one piece on one connection, and its answer is read by aiohttp's parser. Connections,
+TLS and the parser are aiohttp's, but its session is not used: it repeats a GET, PUT or DELETE if a pooled
+connection turns out to be dead, and without it nothing here can send twice. It also takes as long as the
+exchange itself (docs/adr/0073). Redirects, if an action allows them, are new requests that are checked like
+the first.
 """
 
 import asyncio
@@ -38,11 +38,11 @@ _MAY_BECOME_GET = frozenset({301, 302, 303})
 
 
 def next_hop(request: OutgoingRequest, status: int, location: str | None) -> OutgoingRequest | None:
-    """The request to follow with; None where the answer itself is the end. A hop we would not call raises."""
+    """The next request of a redirect; None if the answer is final. Raises if the target may not be called."""
     if location is None or not (
         status in _KEEPS_METHOD or (status in _MAY_BECOME_GET and request.method in ("GET", "HEAD"))
     ):
-        return None  # a POST that turned into a GET would look delivered and was not
+        return None  # a POST that became a GET would look delivered although it was not
     url = _target(request.url, location)
     if request.url.scheme == "https" and url.scheme != "https":
         raise UrlError("the redirect leaves TLS")
@@ -64,7 +64,7 @@ def _target(base: URL, location: str) -> URL:
 
 
 def _public(request: OutgoingRequest) -> dict[str, str]:
-    """Without what was meant for the first host only; a signature is for its body and may go along."""
+    """Headers for another host: without credentials. A signature depends on the body only and may stay."""
     return {
         name: value
         for name, value in request.headers.items()
@@ -77,7 +77,7 @@ _REMEMBERED = 512
 
 
 class Routes:
-    """What a connector wants to know of a request before it connects: the same for all to one place."""
+    """The part of a request that a connector needs to connect; shared by all requests to one host."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -95,7 +95,7 @@ class Routes:
 
 
 def written(request: OutgoingRequest, host: str, *, close: bool) -> bytes:
-    """The request as it goes out. ValueError where a header would break out of its line."""
+    """The bytes of a request. ValueError if a header would break out of its line."""
     lines = [f"{request.method} {request.url.raw_path_qs} HTTP/1.1", f"Host: {host}"]
     lines += [f"{name}: {value}" for name, value in request.headers.items()]
     if request.body or request.method not in _BODILESS:
@@ -111,11 +111,11 @@ def written(request: OutgoingRequest, host: str, *, close: bool) -> bytes:
 async def exchanged(
     protocol: "ResponseHandler | None", data: bytes
 ) -> "tuple[RawResponseMessage, aiohttp.StreamReader]":
-    """Write the request, wait for the head of its answer; interim answers are passed over."""
+    """Write the request and wait for the head of its answer, skipping interim answers."""
     if protocol is None or protocol.transport is None or protocol.transport.is_closing():
         raise Interrupted
     protocol.transport.write(data)
-    if not protocol.writing_paused:  # else the answer's time-out begins with its first piece
+    if not protocol.writing_paused:  # otherwise the time-out for the answer starts with its first bytes
         protocol.start_timeout()
     while True:
         message, body = await protocol.read()
@@ -124,20 +124,20 @@ async def exchanged(
 
 
 def at_rest(protocol: "ResponseHandler | None", body: aiohttp.StreamReader) -> bool:
-    """Whether all of the request has gone and all of the answer has come: another may follow here."""
+    """Whether all of the request was sent and all of the answer received: the connection is reusable."""
     transport = None if protocol is None else protocol.transport
     return transport is not None and body.is_eof() and not transport.get_write_buffer_size()
 
 
-KEEP_ALIVE = 4.0  # seconds; shorter than what servers keep, so that a connection is rarely found dead
+KEEP_ALIVE = 4.0  # seconds; shorter than most servers' time-out, so that a connection is rarely found dead
 HEADER_LINES = 100
 HEADER_LINE = 8190  # bytes
-_EXACT = 1e9  # aiohttp rounds time-outs above this many seconds up to whole ones; we want them exact
+_EXACT = 1e9  # aiohttp rounds time-outs above this many seconds; ours must be exact
 
 
 @dataclass(frozen=True, slots=True)
 class SendLimits:
-    """How long and how much. `connect` ends before `total` does: then nothing was sent, for sure."""
+    """Limits on time and size. `connect` ends before `total`: then certainly nothing was sent."""
 
     connect: float
     read: float | None
@@ -148,7 +148,7 @@ class SendLimits:
 
 
 class Client:
-    """Connections with their own pool, resolver and TLS settings; no cookies, no proxy of the environment."""
+    """A connection pool with its own resolver and TLS settings; no cookies, no proxy from the environment."""
 
     def __init__(
         self, policy: AddressPolicy, tls: ssl.SSLContext, limits: SendLimits, *, concurrency: int, reuse: bool
@@ -182,12 +182,12 @@ class Client:
         return aiohttp.ClientTimeout(connect=connect, sock_connect=connect, ceil_threshold=_EXACT)
 
     async def close(self) -> None:
-        """Drop the connections."""
+        """Close the connections."""
         await self._connector.close()
         await self._resolver.close()
 
     def send(self, request: OutgoingRequest) -> Coroutine[Any, Any, Answer]:
-        """The answer, after the redirects that are allowed; Fault where there is none."""
+        """The answer, after permitted redirects; raises Fault if there is none."""
         if not self._limits.redirects:
             return self._exchange(request, self._deadlines.limit(), self._connect)
         return self._followed(request, time.monotonic() + self._limits.total)
@@ -206,7 +206,7 @@ class Client:
             try:
                 answer = await self._exchange(request, Deadlines(left).limit(), self._connect_within(left))
             except Fault as fault:
-                fault.sent = True  # the hop before went out
+                fault.sent = True  # the previous hop was sent
                 raise
             answer.hops = hops
         return answer
@@ -214,7 +214,7 @@ class Client:
     async def _exchange(
         self, request: OutgoingRequest, limit: Limit, connect: aiohttp.ClientTimeout
     ) -> Answer:
-        """One request and its answer."""
+        """Send one request and return its answer."""
         answer: Answer | None = None
         try:
             self._resolver.admit_literal(request.url)
@@ -232,7 +232,7 @@ class Client:
                     if at_rest(protocol, body) and self._connector.reusable(route):
                         connection.release()
                 finally:
-                    connection.close()  # nothing, where it was released: what is not at rest is dropped
+                    connection.close()  # no effect if released; otherwise it is not at rest and is dropped
         except EXPECTED as error:
             if answer is None:
                 raise fault_of(error, request.url, self._limits.total) from None
@@ -246,7 +246,7 @@ class Client:
             raise aiohttp.ConnectionTimeoutError from error
 
     async def _fill(self, answer: Answer, body: aiohttp.StreamReader) -> None:
-        """Take the body as far as the limit goes; a connection with more to come is dropped, not drained."""
+        """Read the body up to the limit; if there is more, the connection is closed, not drained."""
         taken, limit = bytearray(), self._limits.answer
         try:
             if not await take(body, limit, taken):

@@ -1,4 +1,4 @@
-"""From the configuration to the parts: credentials are read here, once, and remembered to be masked."""
+"""Creates clients from the configuration; credentials are read here, once, and registered for masking."""
 
 import base64
 import os
@@ -19,7 +19,7 @@ from switchyard.errors import ConfigError
 def tls_context(
     *, authority: str | None = None, certificate: str | None = None, key: str | None = None
 ) -> ssl.SSLContext:
-    """A verifying context. All three are PEM texts; no error repeats them."""
+    """A verifying context. All three are PEM texts, which errors do not contain."""
     try:
         context = ssl.create_default_context(cadata=authority)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -32,12 +32,12 @@ def tls_context(
 
 
 def _present(context: ssl.SSLContext, certificate: str, key: str | None) -> None:
-    """OpenSSL reads a private key only from files: this one is private to us and deleted at once."""
+    """Load the certificate from a temporary private file, as OpenSSL reads keys only from files."""
     descriptor, name = tempfile.mkstemp()  # mode 0600
     try:
         with os.fdopen(descriptor, "w") as file:
             file.write(certificate.rstrip("\n") + "\n" + (key or ""))
-        # A key with a passphrase would ask on the terminal.
+        # A key with a passphrase would prompt on the terminal.
         context.load_cert_chain(name, password=lambda: "")
     finally:
         Path(name).unlink()
@@ -48,14 +48,14 @@ def _why(error: Exception) -> str:
 
 
 def secret_text(secret: SecretRef | str) -> str:
-    """The secret itself, masked from now on wherever it would be shown."""
+    """The secret itself, which is masked from now on wherever it would be shown."""
     text = secret.resolve() if isinstance(secret, SecretRef) else secret
     remember(text)
     return text
 
 
 def secret_texts(secrets: Mapping[str, Any]) -> dict[str, str]:
-    """What templates see as `secrets`."""
+    """The `secrets` of templates."""
     return {name: secret_text(secret) for name, secret in secrets.items()}
 
 

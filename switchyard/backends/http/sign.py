@@ -1,4 +1,4 @@
-"""Signatures by Standard Webhooks: the receiver can check who sent what, and when."""
+"""Signatures by Standard Webhooks, with which the receiver can verify sender, content and time."""
 
 import base64
 import binascii
@@ -12,7 +12,7 @@ SHORTEST = 24  # bytes; what the specification asks for
 
 
 def signing_key(secret: str) -> bytes:
-    """The key in a secret, which is base64 with or without `whsec_`; the error never shows the secret."""
+    """The key in a secret: base64 with or without `whsec_`; errors never contain the secret."""
     try:
         key = base64.b64decode(secret.strip().removeprefix(PREFIX), validate=True)
     except (binascii.Error, ValueError):
@@ -23,14 +23,14 @@ def signing_key(secret: str) -> bytes:
 
 
 class Signer:
-    """Signs with every secret it is given, so that a receiver may hold the old one or the new one."""
+    """Signs with all given secrets, so that the receiver may have the old one or the new one."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
-        # Copied for each message: a fresh one would set up the key again, and let go of the interpreter lock.
+        # Copied for each message: a new object would set up the key again, and release the interpreter lock.
         self._begun = tuple(hmac.new(signing_key(secret), digestmod="sha256") for secret in secrets)
 
     def headers(self, message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
-        """The three headers. A retry keeps the id, so that the receiver sees it is the same message."""
+        """The three headers. A retry has the same id, so that the receiver can recognise the message."""
         start = f"{message_id}.{timestamp}.".encode()
         return {
             "webhook-id": message_id,

@@ -1,7 +1,7 @@
-"""Templates over plain JSON, compiled once. A text that is one expression gives its value: JSON stays JSON.
+"""JSON templates, compiled once. A text that consists of one expression keeps the JSON type of its value.
 
-`"{{ parameters.total }}"` is the number 12 and not the text "12"; `"{{ parameters.when }}"` with a text that
-looks like a list stays that text. Inside a longer text a value is written as JSON, a text as it is.
+`"{{ parameters.total }}"` is the number 12, not the text "12"; `"{{ parameters.when }}"` with a text that
+looks like a list stays that text. Inside a longer text, values are written as JSON, and texts unchanged.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,10 +18,10 @@ from switchyard.handlers import Work
 Names = Mapping[str, Any]
 Render = Callable[[Names], Any]
 
-# Errors that hostile values can cause in a rendering; everything else is a bug of ours and may surface.
+# Errors that hostile values can cause during rendering; all others are bugs of ours and propagate.
 FAULTS = (
     *(TemplateError, TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError),
-    AssertionError,  # Jinja's own filters refuse values so
+    AssertionError,  # raised by Jinja's own filters
 )
 _SANDBOX = environment()
 
@@ -43,7 +43,7 @@ class Template:
         self.varies = bool(self._names - {"secrets"})
 
     def render(self, names: Names) -> Any:
-        """The value; TemplateFaultError, with place and reason, where it cannot be rendered."""
+        """The rendered value; TemplateFaultError, with place and reason, on failure."""
         _SANDBOX.begin()
         try:
             return self._render(names)
@@ -88,7 +88,7 @@ def _uses(tree: nodes.Template, name: str) -> int:
 
 
 def reason(fault: BaseException) -> str:
-    """What went wrong, for people; only our own and Jinja's sentences, which name keys but never values."""
+    """The reason of a fault, for display: only our own and Jinja's messages, which contain no values."""
     if isinstance(fault, TemplateError):
         return (fault.message or type(fault).__name__)[:300]
     if isinstance(fault, RecursionError):
@@ -97,7 +97,7 @@ def reason(fault: BaseException) -> str:
 
 
 def _sole(tree: nodes.Template) -> nodes.Expr | None:
-    """The expression, where the template is nothing but one."""
+    """The expression, if the template consists of just one."""
     if len(tree.body) == 1 and isinstance(output := tree.body[0], nodes.Output) and len(output.nodes) == 1:
         node = output.nodes[0]
         return None if isinstance(node, nodes.TemplateData) else node
@@ -105,7 +105,7 @@ def _sole(tree: nodes.Template) -> nodes.Expr | None:
 
 
 def _path(tree: nodes.Template) -> Render | None:
-    """The short way for what most templates are, `a.b.c`: no context, no generator, just three look-ups."""
+    """The shortcut for `a.b.c`, the most common template: just three look-ups, without a context."""
     keys: list[str] = []
     node: nodes.Node | None = _sole(tree)
     while isinstance(node, nodes.Getattr):
@@ -129,12 +129,12 @@ def _path(tree: nodes.Template) -> Render | None:
 
 def _given(value: Any) -> Any:
     if isinstance(value, Undefined):
-        str(value)  # a strict undefined raises, and names what is missing
+        str(value)  # a strict undefined raises an error that names what is missing
     return value
 
 
 def _program(tree: nodes.Template) -> Render:
-    """Everything else: a value where it is one expression, else text, stopped where it grows too long."""
+    """All other templates: the value of a single expression, else text, limited in length."""
     sole = _sole(tree)
     if sole is not None:
         result = nodes.Assign(nodes.Name("result", "store"), sole, lineno=1)
@@ -144,7 +144,7 @@ def _program(tree: nodes.Template) -> Render:
 
     def value(names: Names) -> Any:
         context = template.new_context(dict(names))
-        list(template.root_render_func(context))  # it assigns, and writes nothing
+        list(template.root_render_func(context))  # assigns the variable, and writes nothing
         return _given(context.vars["result"])
 
     def text(names: Names) -> str:
@@ -173,7 +173,7 @@ _ACTION: dict[str, Callable[[Work], Any]] = {
 
 
 class Naming:
-    """Makes the names for a set of templates."""
+    """Creates the names that a set of templates uses."""
 
     def __init__(self, templates: Iterable[Template]) -> None:
         templates = list(templates)
@@ -182,6 +182,6 @@ class Naming:
         self._fields = [(name, _ACTION[name]) for name in _ACTION if name in asked]
 
     def __call__(self, work: Work, secrets: Mapping[str, str]) -> Names:
-        """`parameters`, `action` and `secrets`."""
+        """The names `parameters`, `action` and `secrets`."""
         action = {name: read(work) for name, read in self._fields}
         return {"parameters": work.parameters, "action": action, "secrets": secrets}

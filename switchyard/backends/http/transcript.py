@@ -1,6 +1,6 @@
 """The stored form of request and response: headers redacted, bodies cut, secrets masked.
 
-The line is put together as text, because this runs once a delivery and building a tree first takes longer
+The line is assembled as text, because this runs for every delivery, and building a tree first takes longer
 than signing and judging together.
 """
 
@@ -43,8 +43,8 @@ def transcript(
         f'"response":{"null" if answer is None else _answered(answer, cut)},'
         f'"error":{"null" if error is None else quoted(error)}}}'
     )
-    # Looking once at the whole is cheap. Only where a secret shows is each text masked by itself, because
-    # masking the line could cut into its JSON.
+    # Searching the whole line is cheap. Only if it contains a secret is each text masked separately, because
+    # masking the line could break its JSON.
     if masked(line, request.derived) != line:
         line = as_json(_each_masked(json.loads(line), request.derived))
     return line.encode("utf-8", "replace")
@@ -72,13 +72,13 @@ def _headers(headers: Mapping[str, str], private: frozenset[str] = frozenset()) 
 
 @lru_cache(maxsize=1024)
 def _label(name: str) -> tuple[str, bool, bool]:
-    """A header's name as JSON, whether its value is hidden, whether it is a place to go."""
+    """A header's name as JSON, whether its value is hidden, and whether the value is a URL."""
     lower = name.lower()
     return quoted(lower[:_LONGEST]), sensitive(lower), lower in _PLACES
 
 
 def _place(value: str) -> str:
-    """A place to go may carry a token in its query."""
+    """Mask the query of a URL, which may contain a token."""
     try:
         return shown(parse_url(value))
     except ValueError:

@@ -9,7 +9,7 @@ from yarl import URL
 from switchyard.backends.http.address import Address
 
 LONGEST = 8192
-# Characters that parsers treat differently, or drop: the differences are what smugglers live on.
+# Characters that parsers interpret differently or drop, which request smuggling exploits.
 _UNWANTED = re.compile(r"[\x00-\x20\x7f-\xa0\\\u200b-\u200f\u2028-\u202f\u2060\ufeff\ud800-\udfff]")
 _NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
@@ -21,7 +21,7 @@ class UrlError(ValueError):
 
 @lru_cache(maxsize=512)
 def parse_url(text: str) -> URL:
-    """The one reading of the URL: what is vetted is what is called."""
+    """Parse a URL once: the checked URL is the one that is called."""
     if len(text) > LONGEST:
         raise UrlError(f"the URL has {len(text)} characters, at most {LONGEST} are taken")
     if _UNWANTED.search(text):
@@ -29,7 +29,7 @@ def parse_url(text: str) -> URL:
     try:
         url = URL(text)
         port = url.port
-    except ValueError:  # its text may repeat the URL, userinfo and all
+    except ValueError:  # its message may contain the URL with its credentials
         raise UrlError("the URL cannot be read: its host or its port is malformed") from None
     if url.scheme not in ("http", "https"):
         raise UrlError(f"the URL's scheme is {url.scheme[:20]!r}; only http and https are called")
@@ -42,7 +42,7 @@ def parse_url(text: str) -> URL:
 
 
 def check_host(host: str) -> None:
-    """Refuse every spelling of a host that different parsers read differently."""
+    """Refuse spellings of a host that parsers read differently."""
     if "%" in host:
         raise UrlError(f"the host {host[:80]!r} has a zone or an escape in it")
     if ":" in host:
@@ -56,7 +56,7 @@ def check_host(host: str) -> None:
 
 
 def literal(url: URL) -> Address | None:
-    """The address in the URL, where its host is one."""
+    """The address in the URL, if its host is one."""
     return _literal(url.raw_host or "")
 
 
@@ -69,7 +69,7 @@ def _literal(host: str) -> Address | None:
 
 @lru_cache(maxsize=512)
 def shown(url: URL) -> str:
-    """The URL as people may see it: no userinfo, and the query's names without their values."""
+    """The URL for display: without userinfo, and with the query's names but not their values."""
     plain = url.with_user(None).with_fragment(None)
     if not url.raw_query_string:
         return str(plain)
