@@ -1,4 +1,4 @@
-"""`local`: hands a workflow to a supervised process that outlives us."""
+"""`local`: runs a workflow in a supervised process that outlives conductor."""
 
 import base64
 import os
@@ -17,11 +17,11 @@ from switchyard.handlers import HandedOver, HandlerContext, Invalid, Outcome, Re
 from switchyard.places import environment
 
 OUTPUT_LIMIT = 1024 * 1024
-SHORTEST_SECRET = 4  # a shorter one occurs in ordinary text
+SHORTEST_SECRET = 4  # shorter ones occur in ordinary text
 
 
 class LocalHandler:
-    """Starts each run's process once, however often it is dispatched: the spool folder decides."""
+    """Starts the process of each run once, however often it is dispatched; the spool folder ensures that."""
 
     def __init__(self, name: str, action: LocalAction, context: HandlerContext) -> None:
         self.name = name
@@ -35,7 +35,7 @@ class LocalHandler:
         self._spool_id = await self._threads.run(owner.claim, self._action.spool)
 
     async def dispatch(self, work: Work, /) -> Outcome:
-        """Make the folder and leave a supervisor behind, unless an earlier attempt did."""
+        """Create the folder and start a supervisor, unless an earlier attempt did."""
         prepared = await prepare(work, self._context, self._threads)
         if not isinstance(prepared, PreparedWorkflow):
             return prepared
@@ -52,7 +52,7 @@ class LocalHandler:
         return HandedOver({"spool": self._spool_id})
 
     async def close(self) -> None:
-        """Nothing is held: what was started lives on without us."""
+        """Nothing to close: started processes continue without conductor."""
 
     async def _launch(self, path: Path, job: dict[str, Any]) -> Launched:
         if (path / record.STARTED).exists():
@@ -63,7 +63,7 @@ class LocalHandler:
         limits = self._action.limits
         ours = {name: os.environ[name] for name in self._action.pass_env if name in os.environ}
         given = self._action.env.items()
-        # Resolved now, so that a rotated secret is seen.
+        # Resolved now, so that rotated secrets are used.
         secrets = {name: value.resolve() for name, value in given if isinstance(value, SecretRef)}
         plain = {name: value for name, value in given if isinstance(value, str)}
         variables = environment(prepared.places, work.correlation_id, self._context.store.url_of)
@@ -79,7 +79,7 @@ class LocalHandler:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """How a secret may appear in what the process writes; the supervisor masks all of them."""
+    """The forms in which a secret may appear in the output; the supervisor masks all of them."""
     for text in (secret, *secret.splitlines()):
         if len(plain := text.strip()) >= SHORTEST_SECRET:
             yield plain

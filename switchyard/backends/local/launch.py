@@ -1,4 +1,4 @@
-"""Starts a detached supervisor; the short-lived process that starts it reports whether the command runs."""
+"""Start a detached supervisor; the short-lived process that starts it reports whether the command runs."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ class Launched(IntEnum):
 
 
 async def launch(folder: Path, job: dict[str, Any]) -> Launched:
-    """Start a supervisor for the folder. Of any number of calls, one starts the command."""
+    """Start a supervisor for the folder. Of any number of calls, exactly one starts the command."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-S", "-m", "switchyard.backends.local.spool.supervisor", str(folder)),
         stdin=asyncio.subprocess.PIPE,

@@ -15,7 +15,7 @@ from switchyard.config.units import Interval, Size
 
 
 def split_command(value: Any) -> Any:
-    """A command written as one text becomes its words; no shell is involved."""
+    """Split a command written as one text into words; no shell is involved."""
     if not isinstance(value, str):
         return value
     try:
@@ -67,7 +67,7 @@ class LocalAction(Action):
     """The time between SIGTERM and SIGKILL when a process is stopped."""
 
     def argv(self, template: str | tuple[str, ...] | None) -> tuple[str, ...] | None:
-        """The words of a workflow's command: its own, else ours; None where neither has one."""
+        """The command of a workflow: its own, else the action's; None if neither has one."""
         words: tuple[str, ...] | None = split_command(template)
         return words or self.command
 

@@ -1,4 +1,4 @@
-"""The spool of this host as a source: the exit file is the end; a process that died without one failed."""
+"""The spool of this host as a source: an exit file is the end; a process that died without one failed."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from switchyard.status import Status
 EVERY = 0.25
 REPORT_AGAIN = 10.0
 TAIL = 4096
-LARGEST_LOG = 2 * 1024 * 1024  # more than the supervisor keeps of each stream
+LARGEST_LOG = 2 * 1024 * 1024  # more than the supervisor stores of each stream
 
 
 class LocalSource:
@@ -44,12 +44,12 @@ class LocalSource:
         self._set_aside = SetAside(self.name)
 
     async def start(self) -> None:
-        """Claim the spool for this host, and finish removals that a death interrupted."""
+        """Claim the spool for this host, and finish removals that a crash interrupted."""
         self._spool_id = await self._threads.run(owner.claim, self._root)
         await self._threads.run(folder.sweep, self._root)
 
     async def observations(self) -> AsyncIterator[Seen]:
-        """What is new at each look; a look takes at most a tenth of the time."""
+        """The changes of each poll; polling takes at most a tenth of the time."""
         while True:
             began = time.monotonic()
             for seen in await self._threads.run(self._scan):
@@ -57,15 +57,15 @@ class LocalSource:
             await asyncio.sleep(max(EVERY, 10 * (time.monotonic() - began)))
 
     def answers_for(self, uuid: UUID, handed: Mapping[str, Any], /) -> bool:
-        """Of our spool: another host's processes are not ours to miss."""
+        """Whether it is in our spool: processes of other hosts cannot be missed here."""
         return handed.get("spool") == self._spool_id and self._shard.owns(uuid)
 
     def present(self, uuid: UUID, run: int) -> bool | None:
-        """Whether its folder is there."""
+        """Whether the execution's folder exists."""
         return self._path(uuid, run).exists()
 
     async def look(self, uuid: UUID, run: int) -> Observation | None:
-        """Read its folder."""
+        """Read the execution's folder."""
         path = self._path(uuid, run)
         if not path.exists():
             return None
@@ -75,11 +75,11 @@ class LocalSource:
             raise Transient(f"{path} cannot be read: {error.strerror}") from error
 
     async def log(self, observation: Observation) -> bytes | None:
-        """Its output, as far as it was captured."""
+        """The captured output."""
         return await self._threads.run(_log, self._path(observation.uuid, observation.run))
 
     async def stop_execution(self, uuid: UUID, run: int, _reason: str, /) -> None:
-        """Ask its supervisor."""
+        """Ask the supervisor to stop the process."""
         path = self._path(uuid, run)
         if path.exists():
             try:
@@ -88,7 +88,7 @@ class LocalSource:
                 raise Transient(f"{path} cannot be written: {error.strerror}") from error
 
     async def forget(self, observation: Observation) -> None:
-        """Remove its folder."""
+        """Remove the execution's folder."""
         path = self._path(observation.uuid, observation.run)
         try:
             await self._threads.run(folder.remove, path)
@@ -97,11 +97,11 @@ class LocalSource:
         self._reported.pop(path.name, None)
 
     async def ready(self) -> bool:
-        """The folder is there to be read."""
+        """Whether the folder of the spool can be read."""
         return self._root.is_dir()
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to close."""
 
     def _path(self, uuid: UUID, run: int) -> Path:
         return self._root / name_of(uuid, run)
@@ -114,19 +114,19 @@ class LocalSource:
         return found
 
     def _seen(self, execution: Execution) -> list[Seen]:
-        """Whatever a folder raises concerns that execution alone."""
+        """Report one execution; errors in its folder concern only that execution."""
         name = execution.path.name
         try:
             state = look(execution.path)
             found = [observe(execution, state)] if self._worth_telling(name, state.life) else []
-        except Exception as error:  # noqa: BLE001 - the process may have left anything there
+        except Exception as error:  # noqa: BLE001 - the process may have left any content
             notice = self._set_aside.report(name, error)
             return [] if notice is None else [notice]
         self._set_aside.recovered(name)
         return [*found]
 
     def _worth_telling(self, name: str, life: Life) -> bool:
-        """A change, or the same again after a while: the core may have stopped caring, or forgotten to."""
+        """Whether to report it: on a change, and again after a while, as the core may have dropped it."""
         reported, at = self._reported.get(name, (None, 0.0))
         now = time.monotonic()
         if reported is life and now - at < REPORT_AGAIN:
@@ -140,7 +140,7 @@ def _observed(execution: Execution) -> Observation:
 
 
 def observe(execution: Execution, state: State) -> Observation:
-    """The meaning of a folder's state. What outlived a supervisor is ended before its death is reported."""
+    """The observation for a folder's state. Survivors of a dead supervisor are killed before the report."""
     uuid, run, path = execution.uuid, execution.run, execution.path
     if state.life is Life.UNSTARTED:
         return Observation(uuid, run, Status.QUEUED)
@@ -187,7 +187,7 @@ def _record(exit: Mapping[str, Any]) -> bytes:  # noqa: A002 - the exit file
 
 
 def _last_words(path: Path) -> str:
-    """The last line that it wrote to standard error; usually the reason."""
+    """The last line written to standard error, which usually is the reason."""
     lines = [line for line in _tail(path).decode(errors="replace").splitlines() if line.strip()]
     return lines[-1].strip()[:1000] if lines else ""
 
@@ -200,7 +200,7 @@ def _tail(path: Path) -> bytes:
 
 
 def _log(path: Path) -> bytes | None:
-    """Both streams, each bounded; one that cannot be read is replaced by the reason."""
+    """Both streams, each limited in size; one that cannot be read is replaced by the reason."""
     parts = []
     for name in (record.STDOUT, record.STDERR):
         try:

@@ -1,6 +1,6 @@
-"""The output of a process in a file of bounded size: the beginning and the end, without the middle.
+"""The output of a process in a file of limited size: the beginning and the end, without the middle.
 
-Values that the process got as secrets are masked before anything is written.
+Secrets that were passed to the process are masked before anything is written.
 """
 
 import os
@@ -12,7 +12,7 @@ MASK = b"[redacted]"
 
 
 class Capture:
-    """Writes up to `limit` bytes; of what follows, the last 64 KiB are added when it closes."""
+    """Writes up to `limit` bytes; of the rest, the last 64 KiB are added when it closes."""
 
     def __init__(self, path: Path, limit: int, secrets: Iterable[bytes] = ()) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -20,16 +20,16 @@ class Capture:
         self._room = limit
         self._tail = bytearray()
         self._left_out = 0
-        # Longest first: a secret that contains another one must not leave its rest behind.
+        # Longest first: for a secret that contains another one, no part may remain.
         self._secrets = sorted(set(secrets), key=len, reverse=True)
-        self._begun = b""  # the end of what came, where it may be the beginning of a secret
+        self._begun = b""  # the end of the data, if it may be the beginning of a secret
 
     def write(self, data: bytes) -> None:
-        """Take what came; a full disk loses text, never the process."""
+        """Process output data; if the disk is full, output is lost but the process continues."""
         self._take(self._masked(data))
 
     def close(self) -> None:
-        """Add the tail, and a note of how much is missing."""
+        """Write the end of the output, and a note about the omitted size."""
         self._take(self._begun)
         if self._left_out:
             self._put(f"\n[... {self._left_out} bytes left out ...]\n".encode())
@@ -67,7 +67,7 @@ class Capture:
 
 
 def _overlap(data: bytes, secret: bytes) -> int:
-    """How many bytes at the end of the data begin the secret."""
+    """The number of bytes at the end of the data that may begin the secret."""
     for size in range(min(len(secret) - 1, len(data)), 0, -1):
         if data.endswith(secret[:size]):
             return size

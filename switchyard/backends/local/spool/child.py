@@ -1,4 +1,4 @@
-"""Starting the process itself: own session, limits, nothing inherited but three descriptors."""
+"""Start the process itself: own session, limits, and only three inherited descriptors."""
 
 import os
 import resource
@@ -10,7 +10,7 @@ from switchyard.process.linux import die_with_parent
 
 
 class Child(NamedTuple):
-    """A running process and the ends we read its words from."""
+    """A running process and the read ends of its output."""
 
     pid: int
     stdout: int
@@ -18,7 +18,7 @@ class Child(NamedTuple):
 
 
 def spawn(job: dict[str, Any], folder: Path) -> Child:
-    """Fork and execute; raises OSError with the reason where the command cannot be executed."""
+    """Fork and execute; raises OSError with the reason if the command cannot be executed."""
     out, err, broken = os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC), os.pipe2(os.O_CLOEXEC)
     supervisor = os.getpid()
     pid = os.fork()
@@ -37,7 +37,7 @@ def spawn(job: dict[str, Any], folder: Path) -> Child:
 
 
 def _become(job: dict[str, Any], folder: Path, parent: int, ends: tuple[int, int, int]) -> None:
-    """In the child: never returns."""
+    """Runs in the child and never returns."""
     out, err, broken = ends
     try:
         os.setsid()
@@ -51,8 +51,8 @@ def _become(job: dict[str, Any], folder: Path, parent: int, ends: tuple[int, int
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
-        os.execvpe(job["argv"][0], job["argv"], job["environment"])  # noqa: S606 - no shell is the point
-    except BaseException as error:  # noqa: BLE001 - whatever it is, it is reported to the parent, and we exit
+        os.execvpe(job["argv"][0], job["argv"], job["environment"])  # noqa: S606 - without a shell on purpose
+    except BaseException as error:  # noqa: BLE001 - any error is reported to the parent, and we exit
         os.write(broken, f"{job['argv'][0]}: {getattr(error, 'strerror', None) or error}".encode())
     finally:
         os._exit(127)

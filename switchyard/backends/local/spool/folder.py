@@ -1,4 +1,4 @@
-"""The executions in a spool: what their folders are called, how they come and go."""
+"""The executions in a spool: names, creation and removal of their folders."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ GONE = ".gone-"
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A folder of the spool that is named like an execution."""
+    """A folder of the spool whose name is that of an execution."""
 
     uuid: UUID
     run: int
@@ -24,7 +24,7 @@ class Execution:
 
 
 def executions(root: Path) -> Iterator[Execution]:
-    """Every execution in the spool, in no order."""
+    """Every execution in the spool, in arbitrary order."""
     with os.scandir(root) as entries:
         for entry in entries:
             found = parse_name(entry.name)
@@ -33,7 +33,7 @@ def executions(root: Path) -> Iterator[Execution]:
 
 
 def make(root: Path, name: str) -> Path:
-    """The folder of that name, created if missing; its parent is flushed, so that it survives a crash."""
+    """Create the folder of that name if missing; its parent is flushed, so that it survives a crash."""
     path = root / name
     with suppress(FileExistsError):
         path.mkdir(mode=0o700)
@@ -42,7 +42,7 @@ def make(root: Path, name: str) -> Path:
 
 
 def remove(path: Path) -> None:
-    """Take the folder away at once; half a removal never looks like an execution."""
+    """Remove the folder atomically, so that a partial removal never looks like an execution."""
     gone = path.with_name(GONE + path.name)
     with suppress(FileNotFoundError):
         if gone.exists():
@@ -52,6 +52,6 @@ def remove(path: Path) -> None:
 
 
 def sweep(root: Path) -> None:
-    """Finish the removals that a kill interrupted."""
+    """Finish removals that were interrupted."""
     for path in root.glob(GONE + "*"):
         shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""A spool belongs to one host: a flock means nothing on another."""
+"""A spool belongs to one host, because a flock has no effect on other hosts."""
 
 import os
 import socket
@@ -14,7 +14,7 @@ OWNER = "spool.json"
 
 
 def claim(root: Path) -> str:
-    """The spool's id, given to it by the first who opens it; raises where that was another host."""
+    """The spool's id, set by the first process that opens it; raises if another host owns the spool."""
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         owner = record.read(root / OWNER) or _mark(root)
@@ -31,7 +31,7 @@ def claim(root: Path) -> str:
 
 
 def _mark(root: Path) -> dict[str, Any]:
-    """Write the mark unless another process did; the first link wins."""
+    """Write the mark unless another process has done so; the first link wins."""
     part = root / f".{OWNER}.{uuid4()}"
     record.write(part, {"id": str(uuid4()), "host": _host()})
     with suppress(FileExistsError):
@@ -44,7 +44,7 @@ def _mark(root: Path) -> dict[str, Any]:
 
 
 def _host() -> str:
-    """The machine's id where it has one: host names change and repeat."""
+    """The machine's id if there is one: host names change and are not unique."""
     with suppress(OSError):
         if text := Path("/etc/machine-id").read_text(encoding="ascii").strip():
             return text

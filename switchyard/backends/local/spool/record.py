@@ -1,7 +1,7 @@
 """The files in an execution's folder: their names, and how they are written and read.
 
-The process that runs there may write to its folder too. So nothing here follows a symbolic link, waits for a
-FIFO, or reads more than it asked for, and what is not a regular file is not read at all.
+The process of the execution can write to its folder too. So nothing here follows a symbolic link, waits for a
+FIFO, or reads more than expected, and only regular files are read.
 """
 
 import json
@@ -23,11 +23,11 @@ _SAFE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class UnreadableError(ValueError):
-    """The file is there, but it is not what the supervisor writes."""
+    """The file exists, but its content is not from the supervisor."""
 
 
 def write(path: Path, record: dict[str, Any]) -> None:
-    """Write a small record so that a reader sees all of it or nothing, also after a power cut."""
+    """Write a small record atomically: a reader sees all of it or nothing, even after a power failure."""
     part = path.with_name(f".{path.name}.part")
     with os.fdopen(open_file(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8") as file:
         json.dump(record, file)
@@ -38,7 +38,7 @@ def write(path: Path, record: dict[str, Any]) -> None:
 
 
 def read(path: Path) -> dict[str, Any] | None:
-    """The record; None where it is not there, UnreadableError where it is not a record."""
+    """Read a record; None if it does not exist, UnreadableError if the content is not a record."""
     try:
         text = read_end(path, LARGEST + 1)
     except FileNotFoundError:
@@ -69,7 +69,7 @@ def read_end(path: Path, most: int) -> bytes:
 
 
 def open_file(path: Path, flags: int) -> int:
-    """A descriptor of a regular file; OSError for anything else."""
+    """A descriptor of a regular file; raises OSError for anything else."""
     descriptor = os.open(path, flags | _SAFE, 0o600)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
@@ -78,7 +78,7 @@ def open_file(path: Path, flags: int) -> int:
 
 
 def flush(folder: Path) -> None:
-    """Make the names in the folder durable."""
+    """Make the folder's entries durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -1,7 +1,7 @@
-"""The state of an execution, from its folder.
+"""The state of an execution, read from its folder.
 
-`exit.json` counts once the supervisor's lock is free: the supervisor writes it as its last act, over whatever
-somebody else may have written there while it lived.
+`exit.json` is valid once the supervisor's lock is free: the supervisor writes it as its last act, and
+replaces content that others may have written earlier.
 """
 
 import fcntl
@@ -15,7 +15,7 @@ from switchyard.backends.local.spool import record
 
 
 class Life(Enum):
-    """Where an execution is in its life."""
+    """The phases of an execution."""
 
     UNSTARTED = "unstarted"
     RUNNING = "running"
@@ -25,7 +25,7 @@ class Life(Enum):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The life and, once it exited, the record of how; `fault` where that cannot be read."""
+    """The phase and, after the exit, its record; `fault` if the record cannot be read."""
 
     life: Life
     exit: dict[str, Any] | None = None
@@ -33,7 +33,7 @@ class State:
 
 
 def look(path: Path) -> State:
-    """Read the folder; OSError where it cannot be read."""
+    """Read the folder; OSError if it cannot be read."""
     if not _exists(path / record.STARTED):
         return State(Life.UNSTARTED)
     if _held(path / record.LOCK):
@@ -48,7 +48,7 @@ def look(path: Path) -> State:
 
 
 def stop(path: Path) -> None:
-    """Ask the supervisor to end the process; what no supervisor has started yet never will be."""
+    """Ask the supervisor to end the process; an execution that was not started yet never will be."""
     os.close(record.open_file(path / record.STOP, os.O_WRONLY | os.O_CREAT))
     lock = record.open_file(path / record.LOCK, os.O_RDWR | os.O_CREAT)
     try:
@@ -58,7 +58,7 @@ def stop(path: Path) -> None:
             record.write(path / record.STARTED, {"version": 1, "pid": None})
             record.write(path / record.EXIT, never)
     except BlockingIOError:
-        return  # a supervisor lives, and looks for the wish
+        return  # a live supervisor looks for the stop file
     finally:
         os.close(lock)
 
@@ -73,7 +73,7 @@ def _check(ended: dict[str, Any]) -> None:
 
 
 def _exists(path: Path) -> bool:
-    """Like Path.exists, without following a link; OSError where that cannot be found out."""
+    """Like Path.exists, without following links; OSError if that cannot be determined."""
     try:
         os.lstat(path)
     except FileNotFoundError:
@@ -82,7 +82,7 @@ def _exists(path: Path) -> bool:
 
 
 def _held(lock: Path) -> bool:
-    """Whether a supervisor lives. Asked once the mark is there: before it, a probe could turn one away."""
+    """Whether a supervisor lives. Only called after `started.json` exists; a probe could block one before."""
     try:
         descriptor = record.open_file(lock, os.O_RDONLY)
     except FileNotFoundError:

@@ -1,8 +1,8 @@
 """The process between conductor, which may die, and the command, which must run once.
 
-Started as `python -S -m switchyard.backends.local.spool.supervisor FOLDER` with the job as JSON on its
-standard input, so that secrets in the environment touch no disk. It detaches and answers by its exit code
-whether the execution is started; standard library alone, for a start has to be quick.
+Started as `python -S -m switchyard.backends.local.spool.supervisor FOLDER` with the job as JSON on standard
+input, so that secrets in the environment are never on disk. It detaches, and its exit code says whether the
+execution was started. It uses only the standard library, because it has to start quickly.
 """
 
 import fcntl
@@ -24,7 +24,7 @@ _WRITE_AGAIN = 5.0
 
 
 def main(path: Path) -> int:
-    """Start a detached supervisor; its first line reports whether it started the command."""
+    """Start a detached supervisor; its first byte reports whether it started the command."""
     job = json.load(sys.stdin)
     hear, say = os.pipe()
     if os.fork():
@@ -46,7 +46,7 @@ def main(path: Path) -> int:
 
 
 def _detach() -> None:
-    """The caller created the session; we are not its leader, and have no descriptors or folder of its."""
+    """The caller created the session; drop the descriptors and the working directory inherited from it."""
     os.chdir("/")
     os.umask(0o077)
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -55,7 +55,7 @@ def _detach() -> None:
 
 
 def _own(path: Path) -> bool:
-    """Take the lock for our whole life, then look for the mark: of many supervisors one gets past here."""
+    """Take the lock until this process ends, then check for the mark: only one supervisor gets past here."""
     lock = os.open(path / record.LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -65,14 +65,14 @@ def _own(path: Path) -> bool:
 
 
 def _make_room(path: Path) -> None:
-    """What needs the disk comes before the mark: a full one then is a start to be tried again, not an end."""
+    """Write to the disk before the mark: if it is full, the start can be retried instead of failing."""
     (path / record.WORK).mkdir(mode=0o700, exist_ok=True)
     for name in (record.STDOUT, record.STDERR):
         (path / name).touch(mode=0o600)
 
 
 def _run(path: Path, job: dict[str, Any]) -> dict[str, Any]:
-    """Run the command; every result, also a failure, is recorded."""
+    """Run the command; every result is recorded, including failures."""
     try:
         adopt_orphans()
         child = spawn(job, path / record.WORK)
@@ -94,7 +94,7 @@ def _record(end: End) -> dict[str, Any]:
 
 
 def _leave(path: Path, end: dict[str, Any]) -> None:
-    """Write the exit, retrying while the disk is full; a removed folder needs none."""
+    """Write the exit record, retrying while the disk is full; not needed if the folder was removed."""
     while path.exists():
         try:
             record.write(path / record.EXIT, end)

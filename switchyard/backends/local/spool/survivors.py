@@ -1,8 +1,8 @@
 """Processes that outlived their supervisor.
 
-The kernel ends a supervisor's child with it, but not what that child started. These are found by the
-environment that they inherited, which names the run, and are ended before the death is reported: otherwise
-they would work beside the next run. One that cleared its environment is not found.
+When a supervisor dies, the kernel kills its child, but not the processes that the child started. These are
+found by the inherited environment, which names the run, and are killed before the death is reported:
+otherwise they would run in parallel with the next run. A process that cleared its environment is not found.
 """
 
 import os
@@ -21,10 +21,10 @@ _PROC = Path("/proc")
 
 
 def end_survivors(uuid: UUID, run: int) -> int:
-    """Kill every process of the run; the number of those killed."""
+    """Kill every process of the run; returns the number killed."""
     ended = 0
     marks = {f"SWITCHYARD_ACTION_UUID={uuid}".encode(), f"SWITCHYARD_RUN={run}".encode()}
-    for _ in range(_ROUNDS):  # one that is killed may have started another just before
+    for _ in range(_ROUNDS):  # a killed process may have started another just before
         killed = sum(_killed(pid, marks) for pid in _pids())
         if not killed:
             break
@@ -39,7 +39,7 @@ def _pids() -> Iterator[int]:
 
 
 def _killed(pid: int, marks: set[bytes]) -> bool:
-    """A descriptor of the process first: its number may belong to another one a moment later."""
+    """Kill a process if it has one of the marks; by a descriptor, since its pid may be reused at any time."""
     try:
         process = process_handle(pid)
     except OSError:

@@ -1,4 +1,4 @@
-"""Watching one process to its end: its words, its time, a wish to stop it, what it leaves running."""
+"""Watch one process until its end: its output, timeout, stop requests, and processes it leaves behind."""
 
 import os
 import select
@@ -17,7 +17,7 @@ _CHUNK = 64 * 1024
 
 
 class End(NamedTuple):
-    """How the process ended, and why we ended it where we did."""
+    """How the process ended, and the reason if we ended it."""
 
     status: int
     reason: str
@@ -45,11 +45,11 @@ class Watch:
         self._stop_requested = False
 
     def tell(self) -> None:
-        """Pass a signal to the process; the supervisor ends after it."""
+        """Stop the process because the supervisor received a signal; the supervisor ends after it."""
         self._stop_requested = True
 
     def to_the_end(self) -> End:
-        """Return when the process is gone, with everything it started."""
+        """Return when the process and everything it started have ended."""
         while (status := self._reap()) is None:
             self._listen(_LOOK)
             self._end_in_time()
@@ -61,14 +61,14 @@ class Watch:
         return End(status, self._reason)
 
     def _reap(self) -> int | None:
-        """Reap all ended children, adopted orphans too; the status of the process itself counts."""
+        """Reap all ended children, also adopted orphans; returns the status of the process itself."""
         while True:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid in (0, self._child.pid):
                 return status if pid else None
 
     def _listen(self, seconds: float) -> bool:
-        """Read output, or wait for output or the end of the process; whether there was any."""
+        """Read output, or wait for output or the end of the process; returns whether there was any output."""
         heard = False
         for descriptor, _ in self._poll.poll(seconds * 1000):
             if descriptor == self._ended:
@@ -81,7 +81,7 @@ class Watch:
         return heard
 
     def _end_in_time(self) -> None:
-        """Ask the group to end when it must, and make it after the grace."""
+        """Send SIGTERM to the group on a timeout or stop request, and SIGKILL after the grace period."""
         now = time.monotonic()
         if self._kill_at is not None:
             if now >= self._kill_at:
@@ -98,7 +98,7 @@ class Watch:
 
 
 def end_the_rest(leader: int) -> None:
-    """Kill what the process left behind: its group, and adopted orphans, until none is left."""
+    """Kill the remaining processes: the group, and adopted orphans, until none is left."""
     signal_group(leader, signal.SIGKILL)
     while pids := children():
         for pid in pids:
