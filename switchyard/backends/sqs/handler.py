@@ -1,7 +1,7 @@
 """`sqs`: puts a job on a work queue; its workers report on the status queue, which caboose reads.
 
-SQS has no names to look by: a send whose answer was lost is sent again. Jobs are at-least-once, and the first
-end of a run counts.
+SQS cannot be searched for a job: a send without a response is repeated. Jobs are delivered at least once, and
+the first end of a run counts.
 """
 
 import json
@@ -21,12 +21,12 @@ from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Out
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-# What an assessment's parameters say and its job repeats; everything else a worker reads from the input.
+# Parameters of an assessment that are copied to its job; workers read all others from the input.
 COPIED = ("assessment", "edition", "mode", "bundle")
 
 
 class SqsHandler:
-    """Sends jobs."""
+    """Sends jobs to work queues."""
 
     def __init__(self, name: str, action: SqsAction, context: HandlerContext) -> None:
         self.name = name
@@ -37,12 +37,12 @@ class SqsHandler:
         self._client: SQSClient | None = None
 
     async def start(self) -> None:
-        """Make the client; queues are looked up when they are first used."""
+        """Create the client; queues are looked up on first use."""
         action = self._action
         self._client = await self._threads.run(aws.sqs, action.endpoint, action.region, within=action.timeout)
 
     async def dispatch(self, work: Work, /) -> Outcome:
-        """Send the job; the worker's status messages are the rest of the story."""
+        """Send the job; its further progress comes from the worker's status messages."""
         prepared = await prepare(work, self._context, self._threads)
         if not isinstance(prepared, PreparedWorkflow):
             return prepared
@@ -69,7 +69,7 @@ class SqsHandler:
         return HandedOver({"queue": name, "message_id": message_id})
 
     def _body(self, work: Work, prepared: PreparedWorkflow) -> str:
-        """The job; an input that makes it too long is put in the store, and the job contains its address."""
+        """The job message; if the input makes it too long, the input is stored and sent by reference."""
         job = _job(work, prepared)
         body = json.dumps(job)
         if len(body.encode()) <= self._action.max_body:

@@ -1,8 +1,8 @@
 """The status queue as a source: workers report on their jobs and on themselves.
 
-A job on a queue has no name to look by: what stays silent ends by its timeout. A message that nobody can
-read goes to the inbox with its text, and so does one that the ledger refuses again and again: none comes for
-ever. An end that came often for other reasons (a store that is full, a caboose that died) is not poison.
+A queue cannot be searched for a job: a job without messages ends by its timeout. Unreadable messages go to
+the inbox with their text, and so do messages that the ledger refuses repeatedly, so that none is received
+endlessly. An end received often for other reasons (a full store, a crashed caboose) is not poison.
 """
 
 import time
@@ -40,11 +40,11 @@ class SqsSource:
         self._heard = 0.0
 
     async def start(self) -> None:
-        """Make the client and find the queue."""
+        """Create the client and find the queue."""
         await self._queue.start()
 
     async def observations(self) -> AsyncIterator[Seen]:
-        """Every message, as it comes."""
+        """Every message as it arrives."""
         while True:
             messages = await self._queue.receive(self._action.wait, self._action.visibility)
             self._heard = time.monotonic()
@@ -52,7 +52,7 @@ class SqsSource:
                 yield self._read(message)
 
     def answers_for(self, _uuid: UUID, _handed: Mapping[str, Any], /) -> bool:
-        """Any caboose may receive a message; the ledger's locks order them."""
+        """Always true: any caboose may receive a message, and the ledger's locks order them."""
         return True
 
     def present(self, _uuid: UUID, _run: int, /) -> bool | None:
@@ -64,11 +64,11 @@ class SqsSource:
         return None
 
     async def log(self, _observation: Observation, /) -> bytes | None:
-        """Workers write theirs to the store themselves, where they do."""
+        """Always None: workers write their logs to the store themselves, if at all."""
         return None
 
     async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
-        """The `cancel` object, which the worker reads before the job and between chunks."""
+        """Write the `cancel` object, which the worker reads before the job and between chunks."""
         await self._store_threads.run(self._store.put, Places(uuid, run).cancel, reason.encode())
 
     async def forget(self, observation: Observation) -> None:
@@ -77,17 +77,17 @@ class SqsSource:
             await self._queue.acknowledge(observation.handle)
 
     async def ready(self) -> bool:
-        """A poll was answered lately."""
+        """Whether a poll was answered recently."""
         return time.monotonic() - self._heard < HEARD_WITHIN
 
     async def close(self) -> None:
-        """A running poll is abandoned; its messages return after their visibility timeout."""
+        """Abandon a running poll; its messages return after their visibility timeout."""
 
     def _read(self, message: Message) -> Seen:
-        """Whatever a message raises concerns that message alone."""
+        """Read one message; errors concern only that message."""
         try:
             return self._seen(message)
-        except Exception as error:  # noqa: BLE001 - a stranger wrote it
+        except Exception as error:  # noqa: BLE001 - the message is untrusted
             return self._queue.notice(message, f"{type(error).__name__}: {error}")
 
     def _seen(self, message: Message) -> Seen:
@@ -106,7 +106,7 @@ class SqsSource:
         return self._observation(report, message, poison)
 
     def _own(self, report: OwnReport, message: Message, poison: Notice | None) -> Seen:
-        """Its end becomes an action; where none is configured, a failure alone is for a person to see."""
+        """Notify the configured action of its end; without one, only a failure is reported, in the inbox."""
         notify = self._action.notify
         key = report.job or message.correlation_id or message.id
         if notify is None and report.status is Status.FAILED:
@@ -129,7 +129,7 @@ class SqsSource:
     def _observation(self, report: Report, message: Message, poison: Notice | None) -> Observation:
         detail = {**report.details, "message_id": message.id}
         if report.status is Status.BACKOFF:
-            # The queue delivers the job again; a BACKOFF in the ledger would make conductor send another.
+            # The queue delivers the job again; a BACKOFF in the ledger would make conductor send another one.
             noted = {**detail, "note": "the worker gave the job back, it will be delivered again"}
             return self._progress(replace(report, status=Status.INFO), noted, message, poison)
         if not report.status.ended:

@@ -1,4 +1,4 @@
-"""What workers write on the status queue, read as if an enemy had written it."""
+"""Parses the messages that workers write on the status queue, treating them as hostile."""
 
 import json
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ _EVENTS = {"started", "beat", "ended"}
 
 
 class UnreadableMessage(BadInput):
-    """The message is malformed or not from a worker; the text of this error gives the reason."""
+    """The message is malformed or not from a worker; the error text gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A worker's word on one job."""
+    """A worker's message about one job."""
 
     uuid: UUID
     run: int
@@ -32,7 +32,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class OwnReport:
-    """A worker's word on a job that a front end put on the queue itself: no thread follows it."""
+    """A worker's message about a job that a front end put on the queue itself, without an action."""
 
     job: str | None
     status: Status
@@ -42,7 +42,7 @@ class OwnReport:
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """A worker's word on itself."""
+    """A worker's message about itself."""
 
     worker: str
     kind: str
@@ -53,7 +53,7 @@ class WorkerReport:
 
 
 def read(body: str) -> Report | OwnReport | WorkerReport:
-    """The message, or UnreadableMessage."""
+    """Parse a message; raises UnreadableMessage."""
     try:
         message = json.loads(body, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -138,9 +138,9 @@ def _count(message: dict[str, Any], name: str, least: int = 0) -> int:
 
 
 def _number(value: Any, low: float, high: float) -> float | None:
-    """The number where it makes sense; decoration that does not is left out, the message still counts."""
+    """The number if it is in range. Optional fields out of range are dropped; the message still counts."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if plain and low <= value <= high else None  # which NaN and the infinities are not
+    return value if plain and low <= value <= high else None  # false for NaN and the infinities
 
 
 def _text(message: dict[str, Any], name: str) -> str | None:

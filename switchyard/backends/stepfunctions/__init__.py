@@ -1,9 +1,9 @@
-"""Executions of AWS Step Functions (`cirrus`), and answers to tasks that wait (`cirrus_task`).
+"""Executions of AWS Step Functions (`cirrus`), and answers to waiting tasks (`cirrus_task`).
 
-handler.py      conductor's side: starts an execution, named like the run
-source.py       caboose's side: status-change messages, lists of what runs, and describe for the silent ones
-redrive.py      which run an execution is of, and how a run continues the one before it
-observe.py      a described execution becomes an observation
+handler.py      conductor's side: starts an execution with the name of the run
+source.py       caboose's side: status-change messages, lists of running executions, describe for silent ones
+redrive.py      finds the run of an execution, and how a run continues the previous one
+observe.py      turns a described execution into an observation
 sfn_handler.py  the client that both handlers share
-task.py         sends a waiting task its success or failure
+task.py         sends success or failure to a waiting task
 """

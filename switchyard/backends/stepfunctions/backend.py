@@ -30,7 +30,7 @@ def _sources(actions: Mapping[str, CirrusAction], context: SourceContext) -> Ite
 
 
 def _state_machines(config: Any, names: tuple[str, ...]) -> list[str]:
-    """Every state machine that these action names may start."""
+    """Every state machine that actions with these names may start."""
     used = {workflow.template for workflow in config.workflows.values() if workflow.action in names}
     defaults = {config.actions[name].default_template for name in names}
     return sorted(machine for machine in used | defaults if isinstance(machine, str))

@@ -1,8 +1,8 @@
 """`cirrus`: starts an execution of an AWS Step Functions state machine.
 
-The execution's name is ours and Step Functions keeps names for 90 days: a start whose answer was lost is
-found again by the same name, and one that is there already and has our name is ours. A run that was
-retriggered redrives the execution of the run before, where that is possible.
+We choose the execution's name, and Step Functions reserves names for 90 days: if the response to a start was
+lost, the execution is found by its name, and an existing execution with that name is ours. A retriggered run
+redrives the execution of the previous run if possible.
 """
 
 import json
@@ -20,12 +20,12 @@ from switchyard.errors import BadInput, SwitchyardError
 from switchyard.handlers import Failed, HandedOver, HandlerContext, Invalid, Outcome, Retry, Work
 
 LARGEST_INPUT = 262_144
-# Of a redrive: what makes the run start from the beginning, such as an execution that is too old by now.
+# Errors of a redrive after which the run starts from the beginning, e.g. the execution is too old.
 _NOT_REDRIVABLE = {"ExecutionNotRedrivable", "ExecutionDoesNotExist", "ValidationException"}
 
 
 class CirrusHandler(SfnHandler):
-    """Starts executions."""
+    """Starts and redrives executions."""
 
     def __init__(self, name: str, action: CirrusAction, context: HandlerContext) -> None:
         super().__init__(name, action)
@@ -33,7 +33,7 @@ class CirrusHandler(SfnHandler):
         self._context = context
 
     async def dispatch(self, work: Work, /) -> Outcome:
-        """Start the execution; status-change messages, or a describe, are the rest of the story."""
+        """Start the execution; its progress comes from status-change messages, or from a describe."""
         prepared = await prepare(work, self._context, self._threads)
         if not isinstance(prepared, PreparedWorkflow):
             return prepared
@@ -54,7 +54,7 @@ class CirrusHandler(SfnHandler):
         return HandedOver({"execution": arn, **note})
 
     def _redrive(self, machine: str, work: Work) -> tuple[str, dict[str, Any]]:
-        """The execution to continue and the detail of the hand-over; or None and the reason to start over."""
+        """The execution to continue and the hand-over's detail, or no ARN and the reason to start over."""
         try:
             arn, redriven = to_redrive(self._describe, machine, work.uuid, work.run)
             if not redriven:
@@ -67,7 +67,7 @@ class CirrusHandler(SfnHandler):
                 raise
             return "", {"note": f"runs from the start: the execution cannot be redriven ({code})"}
         if arn == execution_arn(machine, work.name):
-            return arn, {"note": "runs from the start"}  # as an earlier attempt decided
+            return arn, {"note": "runs from the start"}  # decided by an earlier attempt
         return arn, {
             "resumed": {"run": work.run - 1},
             "note": f"continues run {work.run - 1}: its execution was redriven",
@@ -87,7 +87,7 @@ class CirrusHandler(SfnHandler):
 
 
 def _input(work: Work, prepared: PreparedWorkflow) -> str:
-    """`{"switchyard": {…}, "input": …}`; an input too large for AWS is null, and found by its URL."""
+    """`{"switchyard": {…}, "input": …}`; an input too large for AWS is null and available by its URL."""
     variables: dict[str, Any] = {name.replace("-", "_"): value for name, value in prepared.variables.items()}
     variables["run"] = work.run
     whole = json.dumps({"switchyard": variables, "input": dict(prepared.parameters)})

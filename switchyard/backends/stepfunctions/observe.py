@@ -1,4 +1,4 @@
-"""An execution of Step Functions, as AWS describes it, in our words."""
+"""Translate an execution as described by AWS into an observation."""
 
 import json
 import re
@@ -30,7 +30,7 @@ class UnreadableEvent(BadInput):
 
 
 def named_in(body: str) -> tuple[UUID, int, str]:
-    """The execution that a status-change event is about: its uuid, run and ARN."""
+    """The uuid, run and ARN of the execution that a status-change event is about."""
     try:
         event = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -49,7 +49,7 @@ def named_in(body: str) -> tuple[UUID, int, str]:
 
 
 def observe(uuid: UUID, named: int, described: Mapping[str, Any], receipt: str | None = None) -> Observation:
-    """The observation in a `describe_execution` answer; `named` is the run of its name.
+    """The observation for a `describe_execution` response; `named` is the run in its name.
 
     An unknown status is treated as running.
     """
@@ -74,13 +74,13 @@ def _error(described: Mapping[str, Any]) -> str | None:
 
 
 def _exit_code(described: Mapping[str, Any]) -> int | None:
-    """A failed ECS task's cause is the task as JSON, with the exit code of its container."""
+    """The exit code of a container: for failed ECS tasks, the cause is the task as JSON."""
     match = _EXIT_CODE.search(str(described.get("cause") or ""))
     return int(match[1]) if match else None
 
 
 def _output(described: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The execution's output where it is an object: for workflows that write none to the store."""
+    """The execution's output if it is an object; for workflows that write none to the store."""
     try:
         output = json.loads(described.get("output") or "null")
     except (ValueError, RecursionError):

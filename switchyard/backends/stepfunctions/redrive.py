@@ -1,8 +1,8 @@
-"""Which run an execution is of, and how a run continues the one before it.
+"""Finds the run of an execution, and how a run continues the previous one.
 
-A redrive continues an execution from the step that failed. It keeps its name and counts its redrives, so its
-run is that of its name and as many more as it was redriven: a run is redriven only from the one right before.
-Whoever redrives one in the console opens no run; the next retrigger adopts it.
+A redrive continues an execution from the step that failed. The execution's name is unchanged and its redrives
+are counted, so its run is the run in its name plus its redrives: a run is only redriven from the run right
+before. A redrive from the console opens no run; the next retrigger adopts it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,24 +20,24 @@ class NotRedriven(Exception):  # noqa: N818 - no error: the run starts from the 
 
 
 def redrives(described: Mapping[str, Any]) -> int:
-    """How often it was redriven."""
+    """The number of redrives of an execution."""
     count = described.get("redriveCount")
     return count if isinstance(count, int) and count > 0 else 0
 
 
 def names_of(uuid: UUID, run: int) -> Iterator[tuple[int, str]]:
-    """The names that an execution of that run may have, with the runs of these names: its own first."""
+    """The names that an execution of that run may have, with the runs of these names; its own comes first."""
     for named in range(run, max(0, run - MOST_REDRIVES - 1), -1):
         yield named, name_of(uuid, named)
 
 
 def execution_arn(machine: str, name: str) -> str:
-    """What AWS calls the execution of that name."""
+    """The ARN of the execution with that name."""
     return f"{machine.replace(':stateMachine:', ':execution:', 1)}:{name}"
 
 
 def to_redrive(describe: Describe, machine: str, uuid: UUID, run: int) -> tuple[str, bool]:
-    """The execution that this run continues, and whether it was redriven already: an answer may be lost."""
+    """The execution to continue, and whether that was done already, by an attempt that got no response."""
     for named, name in names_of(uuid, run):
         arn = execution_arn(machine, name)
         described = describe(arn)

@@ -1,4 +1,4 @@
-"""What both handlers share: one Step Functions client, and threads for its calls."""
+"""The base of both handlers: one Step Functions client, and threads for its calls."""
 
 from typing import TYPE_CHECKING
 

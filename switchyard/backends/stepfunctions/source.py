@@ -1,8 +1,8 @@
 """Step Functions as a source: each status-change message triggers a DescribeExecution.
 
-A message is a bell: EventBridge may leave out an output that is large, send twice, or not at all. So every
-end is described before it is reported, running executions are listed regularly (one no longer needed is
-stopped whenever it turns up), and what was silent for long is described by name. Executions cannot be
+A message is only a hint: EventBridge may omit a large output, send twice, or not at all. So every end is
+described before it is reported, running executions are listed regularly (those no longer needed are stopped
+whenever they are found), and executions without messages for long are described by name. Executions cannot be
 deleted: to forget one is to acknowledge its message.
 """
 
@@ -59,14 +59,14 @@ class CirrusSource:
         self._list_at = self._heard = -LIST_EVERY
 
     async def start(self) -> None:
-        """Make the clients and find the queue."""
+        """Create the clients and find the queue."""
         where = self._action.endpoint, self._action.region
         self._client = await self._threads.run(aws.step_functions, *where)
         if self._queue is not None:
             await self._queue.start()
 
     async def observations(self) -> AsyncIterator[Seen]:
-        """What messages report, and what a list of the running executions shows."""
+        """Observations from messages, and from a list of the running executions."""
         while True:
             if time.monotonic() >= self._list_at:
                 for machine in self._machines:
@@ -91,29 +91,29 @@ class CirrusSource:
         return None
 
     async def look(self, uuid: UUID, run: int) -> Observation | None:
-        """Describe it, at each of the state machines that it could belong to."""
+        """Describe the execution, at each of the state machines that it may belong to."""
         async for named, _, found in self._everywhere(uuid, run):
             return observe(uuid, named, found)
         return None
 
     async def log(self, _observation: Observation, /) -> bytes | None:
-        """Step Functions keeps none."""
+        """Always None: Step Functions stores no logs."""
         return None
 
     async def stop_execution(self, uuid: UUID, run: int, reason: str) -> None:
-        """Stop it wherever it runs; missing or ended is not an error."""
+        """Stop the execution wherever it runs; a missing or ended one is not an error."""
         why = {"error": "Switchyard", "cause": reason[:32_000]}
         async for _, arn, _ in self._everywhere(uuid, run):
             await self._call("stop_execution", executionArn=arn, **why)
 
     async def forget(self, observation: Observation) -> None:
-        """Acknowledge its message, if there was one."""
+        """Acknowledge the message of the execution, if there was one."""
         if observation.handle is not None:
             assert self._queue is not None, "only a queue's messages have receipts"
             await self._queue.acknowledge(observation.handle)
 
     async def ready(self) -> bool:
-        """Executions were listed, or the queue was read, lately."""
+        """Whether executions were listed, or the queue was read, recently."""
         return time.monotonic() - self._heard < 4 * LIST_EVERY
 
     async def close(self) -> None:
@@ -122,12 +122,12 @@ class CirrusSource:
             self._client.close()
 
     async def _read(self, queue: QueueReader, message: Message) -> Seen | None:
-        """Whatever a message raises concerns that message alone; None: not now, it will come again."""
+        """Read one message; errors concern only that message. None if it has to be received again."""
         try:
             return await self._reported(queue, message)
         except UnreadableEvent as error:
             return queue.notice(message, str(error))
-        except Exception as error:  # noqa: BLE001 - a stranger's message must not stop the others
+        except Exception as error:  # noqa: BLE001 - an untrusted message must not stop the others
             log.warning("a message could not be processed", queue=queue.name, error=str(error))
             transient = isinstance(error, SwitchyardError) and error.transient
             if transient or message.deliveries <= GIVE_UP_AFTER:
@@ -144,7 +144,7 @@ class CirrusSource:
         return Observation(uuid, seen.run, seen.status, acknowledge=acknowledge)
 
     async def _running(self, machine: str) -> list[Seen]:
-        """Running executions; reported every time, so that those that are no longer needed are stopped."""
+        """Running executions, reported every time, so that those no longer needed are stopped."""
         try:
             found = [
                 (pair[0], pair[1] + redrives(each))
@@ -173,9 +173,9 @@ class CirrusSource:
             page = {"nextToken": answer["nextToken"]}
 
     async def _everywhere(self, uuid: UUID, run: int) -> AsyncIterator[tuple[int, str, dict[str, Any]]]:
-        """The execution of that run at each state machine: the run of its name, its ARN, its state.
+        """For each state machine, the execution of that run: the run in its name, its ARN, its description.
 
-        Transient at the end where one could not answer.
+        Raises Transient at the end if a state machine could not be queried.
         """
         failed: Exception | None = None
         for machine in self._machines:
@@ -198,7 +198,7 @@ class CirrusSource:
         return None
 
     async def _call(self, method: str, **request: str) -> dict[str, Any] | None:
-        """The answer; None where there is no such execution."""
+        """The response; None if there is no such execution."""
         try:
             answer: dict[str, Any] = await self._threads.run(getattr(self._client, method), **request)
         except (ClientError, BotoCoreError) as error:

@@ -19,19 +19,19 @@ from switchyard.process import evaluate
 from switchyard.process.shared_pool import shared_pool
 
 LONGEST_CAUSE = 32_768
-# Over by its own timeout, or because an earlier attempt of ours was received: nothing waits any more.
+# The task timed out, or received an earlier attempt of ours: nothing waits any more.
 _OVER = {"TaskTimedOut", "TaskDoesNotExist"}
 
 
 class CirrusTaskHandler(SfnHandler):
-    """Sends a waiting task its success, or its failure."""
+    """Sends success or failure to a waiting task."""
 
     def __init__(self, name: str, action: CirrusTaskAction, _context: HandlerContext) -> None:
         super().__init__(name, action)
         self._action = action
 
     async def dispatch(self, work: Work, /) -> Outcome:
-        """One request. A token is a secret of sorts: it appears in no outcome."""
+        """Send one request. The token is confidential and appears in no outcome."""
         paths = [self._action.token, self._action.error, self._action.output]
         try:
             token, error, output = await _first(paths, dict(work.parameters), work.action_name)
@@ -67,7 +67,7 @@ class CirrusTaskHandler(SfnHandler):
 
 
 async def _first(paths: list[str], parameters: dict[str, Any], group: str) -> list[Any]:
-    """The first value that each path finds, or None; BadInput where that exceeds a limit."""
+    """The first value that each path finds, or None; BadInput if that exceeds a limit."""
     if all(compile_path(path).singular_query() for path in paths):
         matches = [compile_path(path).match(parameters) for path in paths]
         return [None if match is None else match.obj for match in matches]
