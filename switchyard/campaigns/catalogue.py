@@ -1,9 +1,8 @@
-"""A STAC search: its items in the order of its pages. Each is the parameter `item` of one action.
+"""A STAC search: its items in the order of its pages. Each becomes the parameter `item` of one action.
 
 pystac-client opens the catalogue, finds its search and formats the query. The pages are followed here, from
-the link that a cursor holds, so that a campaign is continued where it was. The answers are a stranger's.
-Credentials are sent to the catalogue's own origin only, whatever its links say, and with them no redirect is
-followed.
+the link in a cursor, so that a campaign continues where it stopped. Responses are untrusted. Credentials are
+sent only to the catalogue's own origin, whatever its links say, and no redirect is followed with them.
 """
 
 import json
@@ -21,13 +20,13 @@ from switchyard.config.names import check_endpoint
 from switchyard.errors import BadInput, Transient
 
 TIMEOUT = 60.0  # seconds without an answer
-TRIES = 6  # waits for 0.5, 1, 2, … seconds, or for as long as Retry-After says
+TRIES = 6  # with waits of 0.5, 1, 2, … seconds, or as long as Retry-After says
 LONGEST_WAIT = 60.0
 AGAIN = (408, 429, 500, 502, 503, 504)
 
 
 class _Patient(urllib3.Retry):
-    """Waits as long as it is asked to, within reason."""
+    """Waits as long as Retry-After says, up to a limit."""
 
     def get_retry_after(self, response: Any) -> float | None:
         wanted = super().get_retry_after(response)
@@ -57,7 +56,7 @@ class SearchSource:
         return {"stac": self._url, "search": self._search}
 
     def page(self, cursor: Cursor) -> Page:
-        """The page behind that link; the first one for an empty cursor."""
+        """The page behind the cursor's link; the first page for an empty cursor."""
         request = cursor or self._begin()
         try:
             page = self._answer(request)
@@ -81,18 +80,18 @@ class SearchSource:
         return request
 
     def _begin(self) -> Cursor:
-        """The first request: known to the catalogue, which says where it is searched and how."""
+        """The first request: the catalogue says where and how it is searched."""
         if self._first is None:
             words = {name.replace("-", "_"): value for name, value in self._search.items()}
             try:
-                # It sets both again, on the `stac_io` that it is given.
+                # Both are set again on the given `stac_io`.
                 client = Client.open(
                     self._url, stac_io=self._api, request_modifier=self._signed, timeout=TIMEOUT
                 )
                 search = client.search(**words)
             except APIError as error:
                 raise _failed(self._url, error) from error
-            except Exception as error:  # unknown words, values of another kind, an answer of another kind
+            except Exception as error:  # unknown parameters, wrong types, an unexpected answer
                 raise BadInput(f"--search: {self._url} cannot be searched like this: {error}") from error
             body = search.get_parameters()
             self._first = {"href": str(search.url), "method": str(search.method), "body": body}
@@ -118,16 +117,16 @@ def _origin(url: str) -> tuple[str, str]:
 
 
 def _failed(where: str, error: APIError) -> BadInput | Transient:
-    """A refusal, or no answer in spite of all tries."""
+    """The error for a refusal, or for no answer after all attempts."""
     said = " ".join(str(error).split())[:500]
-    code = getattr(error, "status_code", None)  # it has none where there was no answer
+    code = getattr(error, "status_code", None)  # missing if there was no answer
     refused = code is not None and code not in AGAIN
     what = f"{where}: {said}" if code is None else f"{where}: status {code}: {said}"
     return BadInput(what) if refused else Transient(what)
 
 
 def _next(page: Mapping[str, Any], request: Cursor) -> Cursor | None:
-    """The request that the page's link to the next one asks for; None at the end."""
+    """The request for the next page, from the page's link; None at the end."""
     links = page.get("links")
     listed = links if isinstance(links, list) else []
     link = next((each for each in listed if isinstance(each, dict) and each.get("rel") == "next"), None)
@@ -146,7 +145,7 @@ def _next(page: Mapping[str, Any], request: Cursor) -> Cursor | None:
 
 
 def _item(feature: object) -> Item:
-    """Ids are unique within a collection only."""
+    """The campaign item of a feature. Ids are only unique within a collection."""
     if not isinstance(feature, dict) or not isinstance(name := feature.get("id"), str) or not name:
         return REJECTED
     collection = feature.get("collection")

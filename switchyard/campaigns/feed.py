@@ -1,4 +1,4 @@
-"""Reads a source into a campaign. Nothing is remembered here: the database has the cursor."""
+"""Read a source into a campaign. The cursor is stored only in the database."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,10 +15,10 @@ Rows = Connection[dict[str, Any]]
 
 
 def feed(connection: Rows, campaign: UUID, source: Source) -> Iterator[dict[str, Any]]:
-    """Read page after page to the end; the campaign's row after each.
+    """Read all pages; yields the campaign's row after each.
 
-    The page is read with no transaction open. Killed anywhere, the next one reads from the stored cursor on;
-    of two at once, the second's page is refused and it goes on from the first's cursor.
+    No transaction is open while a page is read. If this is killed, the next call continues from the stored
+    cursor. If two run at once, the second's page is refused and it continues from the first's cursor.
     """
     while (row := _position(connection, campaign)) and not row["complete"]:
         if row["ended"]:

@@ -1,4 +1,4 @@
-"""A file of JSON lines: each an object, the parameters of one action. Its `id`, else its line, names it."""
+"""A file of JSON lines: each has the parameters of one action, named by its `id` or else its line number."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ LARGEST = 8 * 1024 * 1024  # bytes of a page
 
 
 class LinesSource:
-    """Reads the file from a byte on; the hash of the whole tells whether it is still the same file."""
+    """Reads the file from a byte offset; a hash of the whole file detects changes."""
 
     def __init__(self, path: Path, lines: int = LINES) -> None:
         self._path, self._lines = path, lines
@@ -25,11 +25,11 @@ class LinesSource:
             raise BadInput(f"--from-file: {path} cannot be read: {error.strerror}") from error
 
     def description(self) -> dict[str, Any]:
-        """Name and hash of the file."""
+        """The name and the hash of the file."""
         return {"file": self._path.name, "sha256": self._sha256}
 
     def page(self, cursor: Cursor) -> Page:
-        """The lines from that byte on."""
+        """The lines from that offset."""
         offset, number = cursor.get("offset", 0), cursor.get("line", 0)
         items: list[Item] = []
         with self._path.open("rb") as file:

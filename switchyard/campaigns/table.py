@@ -1,4 +1,4 @@
-"""A SQL query with a column `id`, read in the order of the ids: it can be continued after any of them."""
+"""A SQL query with a column `id`, read in the order of the ids, so that it can be continued after any id."""
 
 import json
 from typing import Any
@@ -12,12 +12,12 @@ ROWS = 1000
 
 
 class QuerySource:
-    """Runs the query with the rights of the connection's user, in transactions that cannot write."""
+    """Runs the query with the rights of the connection's user, in read-only transactions."""
 
     def __init__(self, connection: Connection[dict[str, Any]], text: str) -> None:
         self._connection = connection
         self._text = text.strip().rstrip(";")
-        # The query is the user's own, run as that user; %% is what psycopg makes % of.
+        # The query is the user's own, run as that user; psycopg turns %% into %.
         template = sql.SQL(query("campaigns", "rows"))
         self._statement = template.format(query=sql.SQL(self._text.replace("%", "%%")))
 
