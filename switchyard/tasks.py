@@ -1,6 +1,6 @@
-"""What a function that runs as an action (type `python`) may use and raise.
+"""What a function that runs as an action (type `python`) can use and raise.
 
-Any exception is a failed attempt, which the action's `retry` repeats; these two say more.
+Any exception is a failed attempt, which the action's `retry` repeats; these two are more specific.
 """
 
 from contextvars import ContextVar
@@ -9,11 +9,11 @@ from uuid import UUID
 
 
 class TaskFailed(Exception):  # noqa: N818 - named for what happened
-    """It will not work: the action ends FAILED, without another attempt."""
+    """The action cannot succeed: it ends FAILED, without another attempt."""
 
 
 class TaskRetry(Exception):  # noqa: N818 - named for what is asked for
-    """Try again, after `delay` seconds if that is known."""
+    """Try again, after `delay` seconds if given."""
 
     def __init__(self, message: str, delay: float | None = None) -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class TaskRetry(Exception):  # noqa: N818 - named for what is asked for
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The action that is being run. Every attempt of a run has the same `uuid` and `run`."""
+    """The action being run. Every attempt of a run has the same `uuid` and `run`."""
 
     uuid: UUID
     run: int

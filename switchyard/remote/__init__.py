@@ -1,12 +1,12 @@
-"""The HTTP API of signalbox from Python, with the verbs that the command line has.
+"""The HTTP API of signalbox for Python, with the verbs of the command line.
 
     with connect("https://jobs.example", token="sb_…") as switchyard:
         job = switchyard.submit("nutrient", {"scene": "S2A"}, idempotency_key="order-17")
         switchyard.wait(job).status
         switchyard.results(job)
 
-`calls.py` has what each verb sends and how its answer is read; `sync_client.py` sends it, `async_client.py`
-does the same with `await`.
+`calls.py` defines the request of each verb and how its response is read; `sync_client.py` sends the requests,
+`async_client.py` does the same with `await`.
 """
 
 from switchyard.remote.async_client import AsyncClient, connect_async

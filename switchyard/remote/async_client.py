@@ -53,11 +53,11 @@ class AsyncClient:
         parameters: Mapping[str, Any] = {},
         **options: Unpack[Options],
     ) -> UUID:
-        """Submit a job of a workflow; its id. With an idempotency key it may be sent again."""
+        """Submit a job of a workflow; returns its id. With an idempotency key, it is safe to repeat."""
         return await self._send(calls.submit_one(submission(name, parameters, options)))
 
     async def submit_many(self, submissions: Iterable[Submission]) -> Ids:
-        """Submit one after the other; their ids. With idempotency keys, it may be repeated after an error."""
+        """Submit one after the other; their ids. With idempotency keys, can be repeated after an error."""
         return [await self._send(calls.submit_one(each)) for each in submissions]
 
     async def status(self, action: UUID | str) -> Job:
@@ -69,7 +69,7 @@ class AsyncClient:
         return await self._send(calls.list_jobs({"limit": limit, **query}))
 
     async def wait(self, action: UUID | str, timeout: float | None = None) -> Job:  # noqa: ASYNC109 - the same verbs as the other client
-        """The status of a job once it has ended; WaitTimeout where that takes longer."""
+        """The status of a job once it has ended; WaitTimeout if that takes longer than `timeout`."""
         pause, ends = calls.BEGIN, None if timeout is None else time.monotonic() + timeout
         while True:
             found = await self.status(action)
@@ -93,7 +93,7 @@ class AsyncClient:
         return await self._send(calls.why(action))
 
     async def cancel(self, action: UUID | str, *, reason: str) -> bool:
-        """Cancel an open job; false where it had ended."""
+        """Cancel an open job; returns false if it had ended."""
         return await self._send(calls.cancel(action, reason))
 
     async def retrigger(
@@ -103,11 +103,11 @@ class AsyncClient:
         return await self._send(calls.retrigger(action, reason, resume_from))
 
     async def get(self, path: str, **query: Any) -> Any:
-        """The answer of any other route that reads, like /inbox."""
+        """The response of any other reading route, like /inbox."""
         return await self._send(calls.get(path, query))
 
     async def post(self, path: str, body: Any) -> Any:
-        """The answer of any other route that changes something, like /queues/webhook/pause."""
+        """The response of any other changing route, like /queues/webhook/pause."""
         return await self._send(calls.post(path, body))
 
     async def _send(self, sent: Sent[Result]) -> Result:

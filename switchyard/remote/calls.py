@@ -1,4 +1,4 @@
-"""What each verb sends, and what its answer means: shared by the synchronous and the asynchronous client."""
+"""The request of each verb and the meaning of its response, shared by both clients."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -20,7 +20,7 @@ TAKEN = frozenset({
     "start_after", "after", "after_policy", "callbacks",
 })  # fmt: skip
 RESULTS = "http://www.opengis.net/def/rel/ogc/1.0/results"
-BEGIN, LONGEST = 0.2, 5.0  # seconds between two looks of `wait`
+BEGIN, LONGEST = 0.2, 5.0  # seconds between two polls of `wait`
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ class Job:
 
     @property
     def results_url(self) -> str | None:
-        """Where its results are, once it is successful."""
+        """The URL of its results, once it is successful."""
         found = (link["href"] for link in self.document.get("links", ()) if link.get("rel") == RESULTS)
         return next(found, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Sent(Generic[Result]):
-    """One request, and how its answer is read."""
+    """One request, and the function that reads its response."""
 
     method: str
     path: str
@@ -60,7 +60,7 @@ class Sent(Generic[Result]):
 
 
 def submit_one(wanted: Submission) -> Sent[UUID]:
-    """Submits a job; its id. BadInput where the submission has what the HTTP API does not take."""
+    """Submit a job; returns its id. BadInput if the HTTP API does not accept a part of the submission."""
     workflow = wanted.workflow or wanted.action_name
     if not workflow:
         raise BadInput("workflow: over HTTP a submission names the workflow to run")
@@ -104,29 +104,29 @@ def why(job: UUID | str) -> Sent[str]:
 
 
 def get(path: str, query: Mapping[str, Any]) -> Sent[Any]:
-    """Any other route that reads."""
+    """Any other reading route."""
     wanted = {name: value for name, value in query.items() if value is not None}
     return Sent("GET", path, lambda found: found, query=wanted)
 
 
 def post(path: str, body: Any) -> Sent[Any]:
-    """Any other route that changes something."""
+    """Any other changing route."""
     return Sent("POST", path, lambda found: found, body)
 
 
 def cancel(job: UUID | str, reason: str) -> Sent[bool]:
-    """Cancels an open job; false where it had ended."""
+    """Cancel an open job; false if it had ended."""
     return Sent("POST", f"/jobs/{job}/cancel", lambda found: bool(found["changed"]), {"reason": reason})
 
 
 def retrigger(job: UUID | str, reason: str, resume_from: ResumeFrom) -> Sent[int]:
-    """Opens the next run of a job that ended without success; its number."""
+    """Open the next run of a job that ended without success; returns its number."""
     body = {"reason": reason, "resume_from": resume_from}
     return Sent("POST", f"/jobs/{job}/retrigger", lambda found: int(found["run"]), body)
 
 
 def answer(sent: Sent[Result], received: httpx.Response) -> Result:
-    """What an answer means; an error has the server's reason, and is Transient where it may go away."""
+    """The result of a response; an error has the server's reason, and is Transient if it may go away."""
     if received.is_success:
         return sent.read(received.json() if received.content else None)
     try:
@@ -141,7 +141,7 @@ def answer(sent: Sent[Result], received: httpx.Response) -> Result:
 
 
 def headers(token: str | None) -> dict[str, str]:
-    """What every request has."""
+    """The headers of every request."""
     common = {"Accept": "application/json"}
     return common if token is None else {**common, "Authorization": f"Bearer {token}"}
 

@@ -50,11 +50,11 @@ class Client:
         parameters: Mapping[str, Any] = {},
         **options: Unpack[Options],
     ) -> UUID:
-        """Submit a job of a workflow; its id. With an idempotency key it may be sent again."""
+        """Submit a job of a workflow; returns its id. With an idempotency key, it is safe to repeat."""
         return self._send(calls.submit_one(submission(name, parameters, options)))
 
     def submit_many(self, submissions: Iterable[Submission]) -> Ids:
-        """Submit one after the other; their ids. With idempotency keys, it may be repeated after an error."""
+        """Submit one after the other; their ids. With idempotency keys, can be repeated after an error."""
         return [self._send(calls.submit_one(each)) for each in submissions]
 
     def status(self, action: UUID | str) -> Job:
@@ -66,7 +66,7 @@ class Client:
         return self._send(calls.list_jobs({"limit": limit, **query}))
 
     def wait(self, action: UUID | str, timeout: float | None = None) -> Job:
-        """The status of a job once it has ended; WaitTimeout where that takes longer."""
+        """The status of a job once it has ended; WaitTimeout if that takes longer than `timeout`."""
         pause, ends = calls.BEGIN, None if timeout is None else time.monotonic() + timeout
         while True:
             found = self.status(action)
@@ -90,7 +90,7 @@ class Client:
         return self._send(calls.why(action))
 
     def cancel(self, action: UUID | str, *, reason: str) -> bool:
-        """Cancel an open job; false where it had ended."""
+        """Cancel an open job; returns false if it had ended."""
         return self._send(calls.cancel(action, reason))
 
     def retrigger(self, action: UUID | str, *, reason: str, resume_from: calls.ResumeFrom = "failed") -> int:
@@ -98,11 +98,11 @@ class Client:
         return self._send(calls.retrigger(action, reason, resume_from))
 
     def get(self, path: str, **query: Any) -> Any:
-        """The answer of any other route that reads, like /inbox."""
+        """The response of any other reading route, like /inbox."""
         return self._send(calls.get(path, query))
 
     def post(self, path: str, body: Any) -> Any:
-        """The answer of any other route that changes something, like /queues/webhook/pause."""
+        """The response of any other changing route, like /queues/webhook/pause."""
         return self._send(calls.post(path, body))
 
     def _send(self, sent: Sent[Result]) -> Result:

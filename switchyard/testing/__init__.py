@@ -4,8 +4,8 @@
         action = yard.submit("webhook", {"order": 17})
         assert yard.run(action).status == "SUCCESSFUL"
 
-`pip install 'switchyard[testing]'` and pytest finds the plugin (plugin.py, which lists the fixtures). `yard`
-is a `Switchyard` on a migrated database of the test's own, which also runs actions in the test's process.
+`pip install 'switchyard[testing]'` installs the plugin, which pytest finds (plugin.py lists the fixtures).
+`yard` is a `Switchyard` on the test's own migrated database, which also runs actions in the test's process.
 
 The path of a test: plugin.py starts one Postgres per session -> databases.py copies a migrated database for
 each test -> yard.py runs conductor on it, in a thread of the test's process.

@@ -1,4 +1,4 @@
-"""Migrated databases: one is migrated per session, the tests' are copies of it."""
+"""Migrated databases: one per session is migrated, the tests use copies of it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from psycopg.conninfo import make_conninfo
 
 
 class Databases:
-    """Copies of one migrated database, on the server of `url`; its user may create databases."""
+    """Copies of one migrated database, on the server at `url`, whose user may create databases."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -29,7 +29,7 @@ class Databases:
 
     @contextmanager
     def copy(self) -> Iterator[str]:
-        """The URL of a fresh copy, for as long as the block lasts."""
+        """The URL of a fresh copy, which exists inside the block."""
         self._made += 1
         name = f"{self._template}_{self._made}"
         statement = sql.SQL("create database {} template {}")

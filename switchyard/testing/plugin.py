@@ -40,14 +40,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def switchyard_server(pytestconfig: pytest.Config) -> Iterator[str]:
-    """The URL of the server that the tests' databases are on."""
+    """The URL of the server with the tests' databases."""
     url = pytestconfig.getoption("--switchyard-server")
     if url:
         yield url
         return
-    from switchyard.embedded.postgres import EmbeddedPostgres  # noqa: PLC0415 - only where it is used
+    from switchyard.embedded.postgres import EmbeddedPostgres  # noqa: PLC0415 - only if it is used
 
-    # Not in pytest's own folder: every other session of root's locks others out of that, and root's
+    # Not in pytest's own folder: other sessions of root make that inaccessible to other users, and root's
     # server runs as another user.
     with TemporaryDirectory(prefix="switchyard-") as folder, EmbeddedPostgres(Path(folder)) as postgres:
         yield postgres.url
@@ -70,14 +70,14 @@ def switchyard_url(_switchyard_databases: "Databases") -> Iterator[str]:
 
 @pytest.fixture
 def switchyard_config(pytestconfig: pytest.Config) -> Configured:
-    """The configuration: the file of the ini option, else none at all."""
+    """The configuration: the file that the ini option names, else none."""
     named = pytestconfig.getini("switchyard_config")
     return pytestconfig.rootpath / named if named else {}
 
 
 @pytest.fixture
 def yard(switchyard_url: str, switchyard_config: Configured, tmp_path: Path) -> Iterator["InProcessYard"]:
-    """A client on the test's own database that runs actions in this process."""
+    """A client on the test's own database that also runs actions in this process."""
     from switchyard.testing.yard import InProcessYard  # noqa: PLC0415 - only where it is used
 
     config = _loaded(switchyard_config, switchyard_url, tmp_path / "switchyard-store")

@@ -1,4 +1,4 @@
-"""Work for the test of a handler, without a database."""
+"""Creates Work for testing a handler without a database."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ def make_work(
     correlation_id: str | None = None,
     created_at: datetime | None = None,
 ) -> Work:
-    """One claimed action as a handler sees it: its first attempt, unless you say otherwise."""
+    """One claimed action as a handler receives it; by default its first attempt."""
     return Work(
         uuid=uuid or uuid4(),
         run=run,
@@ -39,7 +39,7 @@ def make_work(
 
 
 async def dispatched(handler: Handler, work: Work) -> Outcome:
-    """Start the handler, dispatch this work, close the handler; the outcome."""
+    """Start the handler, dispatch this work, close the handler; returns the outcome."""
     await handler.start()
     try:
         return await handler.dispatch(work)

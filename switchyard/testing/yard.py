@@ -1,4 +1,4 @@
-"""A client that also runs actions, in the process that it is used in."""
+"""A client that also runs actions, in its own process."""
 
 import asyncio
 from collections import Counter
@@ -15,22 +15,22 @@ from switchyard.ledger.queries import query
 if TYPE_CHECKING:
     from switchyard.config.config import Config
 
-ROUNDS = 100  # of `drain`: actions that submit actions without end
+ROUNDS = 100  # of `drain`, in case actions submit actions endlessly
 
 
 class InProcessYard(Switchyard):
-    """`yard` of the plugin: every verb of Switchyard, and `run` and `drain`.
+    """The plugin's `yard`: every verb of Switchyard, and `run` and `drain`.
 
-    Both run conductor in a thread of this process, with your configuration: what a test replaces
-    (monkeypatch) is replaced for handlers too. Neither waits: an action that is not due yet is left alone.
-    An action that is handed over (argo, sqs, local, …) is QUEUED then, for there is no caboose.
+    Both run conductor in a thread of this process with your configuration, so monkeypatched objects are also
+    replaced for handlers. Neither waits: an action that is not due yet is not run. An action that is handed
+    over (argo, sqs, local, …) ends up QUEUED, because there is no caboose.
     """
 
     def run(self, action: ActionId) -> Thread:
-        """Dispatch this action now, and nothing else that is due; its state afterwards."""
+        """Dispatch only this action, regardless of what else is due; returns its state afterwards."""
         before = self.status(action)
         with connect_sync(self.url(), application_name="switchyard testing") as connection:
-            # Conductor leaves an action alone whose lock is held by another session.
+            # Conductor skips actions whose lock is held by another session.
             connection.execute(
                 query("testing", "lock_others"), {"name": before.action_name, "uuid": before.action_uuid}
             )
@@ -38,9 +38,9 @@ class InProcessYard(Switchyard):
         return self.status(action)
 
     def drain(self, *names: str) -> dict[str, int]:
-        """Dispatch everything that is due, and what becomes due by that; how many, by their status then.
+        """Dispatch all due actions, and those that become due by that; returns their number by status.
 
-        `names`: only these action names.
+        `names`: only actions with these names.
         """
         total: Counter[str] = Counter()
         for _ in range(ROUNDS):
@@ -51,13 +51,13 @@ class InProcessYard(Switchyard):
         raise AssertionError(f"there was still something due after {ROUNDS} rounds")
 
     def _settle(self) -> bool:
-        """Release or cancel what waits for actions that have ended; whether there was any."""
+        """Release or cancel actions that wait for ended actions; returns whether there were any."""
         with connect_sync(self.url(), application_name="switchyard testing") as connection:
             row = connection.execute(query("testing", "settle")).fetchone()
         return row is not None and row[0] > 0
 
     def _dispatch(self, names: Collection[str]) -> dict[str, int]:
-        """One pass of conductor. In a thread: the test may have an event loop of its own."""
+        """One pass of conductor, in a thread, because the test may have its own event loop."""
         assert self.config is not None
         with ThreadPoolExecutor(1, "conductor") as executor:
             return executor.submit(asyncio.run, _once(self.config, names)).result()
