@@ -35,18 +35,8 @@ def test_history_that_is_gone_is_410(kubernetes: Cluster, namespace: str) -> Non
     kubernetes.api.create(path, {**kind, "metadata": {"name": "w"}, "spec": SUSPEND})
     kubernetes.compact()
     kubernetes.restart()
-    answer = until(lambda: _unless_busy(kubernetes.api, path, version))
+    answer = kubernetes.api.watch(path, version, 5)
     assert [(event["type"], event["object"]["code"]) for event in answer] == [("ERROR", 410)]
-
-
-def _unless_busy(api: KubeApi, path: str, version: str) -> list[Object]:
-    """A watch's events; nothing while the server still fills its cache of the resource (429)."""
-    try:
-        return list(api.watch(path, version, 5))
-    except httpx.HTTPStatusError as error:
-        if error.response.status_code != 429:
-            raise
-        return []
 
 
 def test_a_full_quota_is_403(kubernetes: Cluster, argo: Argo, namespace: str) -> None:

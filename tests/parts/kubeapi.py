@@ -2,6 +2,7 @@
 
 import json
 import ssl
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,21 @@ import httpx
 
 Object = dict[str, Any]
 
+PATIENCE = 30.0
 WORKFLOWS = "/apis/argoproj.io/v1alpha1/namespaces/{}/workflows"
+
+
+class _Patient(httpx.HTTPTransport):
+    """Sends a request again after a 429 with Retry-After, as client-go does: a server fills its caches at first."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        by = time.monotonic() + PATIENCE
+        while True:
+            response = super().handle_request(request)
+            if response.status_code != 429 or "retry-after" not in response.headers or time.monotonic() > by:
+                return response
+            response.close()
+            time.sleep(float(response.headers["retry-after"]))
 
 
 class KubeApi:
@@ -20,8 +35,7 @@ class KubeApi:
         self._client = httpx.Client(
             base_url=url,
             headers={"Authorization": f"Bearer {token}"},
-            verify=ssl.create_default_context(cafile=str(authority)),
-            trust_env=False,
+            transport=_Patient(verify=ssl.create_default_context(cafile=str(authority)), trust_env=False),
             timeout=30,
         )
 
