@@ -25,7 +25,7 @@ _USERINFO = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/?#{]*@")
 
 
 def check_url(text: str) -> str:
-    """A template of an address that holds no literal password, and whose host no value can extend."""
+    """Check a URL template: no literal password, and no value can extend its host."""
     if _USERINFO.match(text):
         raise ValueError("an address must hold no user or password: use auth, with secrets by reference")
     literal, computed = _authority(text)
@@ -69,7 +69,7 @@ class Request(Model):
     url: Annotated[SecretTemplate, AfterValidator(check_url)]
     """The address."""
     headers: Mapping[HeaderName, SecretTemplate] = {}
-    """Headers beside those that are always sent."""
+    """Headers in addition to those that are always sent."""
     body: TemplatedJson = None
     """The JSON body; a text that is one template keeps the JSON type of its value."""
     sign: Sign | None = None
@@ -84,20 +84,20 @@ class Request(Model):
 
 
 class ResponseRule(Model):
-    """One rule for answers; all that is given must match. The first rule that matches decides."""
+    """One rule for responses; all given conditions must match. The first rule that matches decides."""
 
     status: StatusCodes | None = None
-    """Status codes, like 200-299 or [408, 429, 500-599]; without it, any."""
+    """Status codes, like 200-299 or [408, 429, 500-599]; without it, any status."""
     path: JsonPath | None = None
-    """A JSONPath into the answer's body; it matches where it finds something."""
+    """A JSONPath into the response body; it matches if it finds something."""
     matches: Regex | None = None
-    """A regular expression searched for in what `path` finds, or in the whole body."""
+    """A regular expression to search for in what `path` finds, or in the whole body."""
     outcome: Literal["success", "retry", "failed"]
     """The outcome of a response that matches."""
 
     @property
     def catches_all(self) -> bool:
-        """Whether no answer gets past it."""
+        """Whether the rule matches every response."""
         return self.status is None and self.path is None and self.matches is None
 
 
@@ -120,7 +120,7 @@ class HttpAction(OutboundAction):
     """How responses are classified. Default: 200-299 success; 408, 425, 429, 500-599 retry; others failed."""
 
     def templates(self) -> Iterator[tuple[Path, str]]:
-        """Where its templates are, and what they say."""
+        """The locations and the texts of its templates."""
         yield ("request", "url"), self.request.url
         for name, text in self.request.headers.items():
             yield ("request", "headers", name), text
@@ -128,7 +128,7 @@ class HttpAction(OutboundAction):
             yield ("request", "body"), text
 
     def problems(self) -> Iterator[Problem]:
-        """A warning for every rule that no answer reaches."""
+        """A warning for every rule that no response can reach."""
         catching = [number for number, rule in enumerate(self.responses) if rule.catches_all]
         for number in range(catching[0] + 1 if catching else len(self.responses), len(self.responses)):
             message = "is never reached: the rule before it matches everything"

@@ -1,4 +1,4 @@
-"""What http and stac share: where a request may go, how long, how large, and with which credentials."""
+"""Settings that http and stac share: allowed addresses, time limits, sizes and credentials."""
 
 from typing import Annotated, Self
 
@@ -13,7 +13,7 @@ from switchyard.config.units import Interval, Size
 
 
 class Timeouts(Model):
-    """Time limits of the parts of a request; others by the action's `timeout` alone."""
+    """Time limits for parts of a request; all others are limited by the action's `timeout` alone."""
 
     connect: Interval = 5.0
     """How long connecting may take, including TLS."""
@@ -80,11 +80,11 @@ class OutboundAction(Action):
     limits: HttpLimits = HttpLimits()
     """Limits on size, and those that all conductors share."""
     allow_networks: tuple[Network, ...] = ()
-    """Private networks that requests may reach all the same, like 10.20.0.0/16."""
+    """Private networks that requests may reach nevertheless, like 10.20.0.0/16."""
     allow_hosts: tuple[Host, ...] = ()
     """Hosts that may be called although their address is private; `*.example` matches all subdomains."""
     redirects: Annotated[int, Field(ge=0, le=10)] = 0
-    """How many redirects are followed; each address is vetted like the first."""
+    """How many redirects are followed; each address is checked like the first."""
     tls: Tls = Tls()
     """Trusted certificates and mutual TLS."""
     auth: Auth | None = None

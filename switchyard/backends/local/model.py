@@ -56,9 +56,9 @@ class LocalAction(Action):
     command: Command | None = None
     """The command for workflows without `template`: a list of words, or one text split into words."""
     env: Mapping[EnvName, SecretOrText] = {}
-    """The environment of the process, beside SWITCHYARD_… and `pass_env`: texts, or secrets by reference."""
+    """The environment of the process, besides SWITCHYARD_… and `pass_env`: texts, or secrets by reference."""
     pass_env: tuple[EnvName, ...] = ()
-    """Variables of our own environment that are passed on as they are; for secrets, use `env`."""
+    """Variables of our own environment that are passed on unchanged; for secrets, use `env`."""
     spool: LocalPath = Path("/var/lib/switchyard/spool")
     """The folder that processes run under; it belongs to one host."""
     limits: LocalLimits = LocalLimits()

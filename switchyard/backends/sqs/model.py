@@ -23,21 +23,21 @@ class SqsAction(AwsAction):
 
     type: Literal["sqs"] = "sqs"
     queue: QueueName | None = None
-    """The work queue of workflows that give no `template`."""
+    """The work queue of workflows without a `template`."""
     status_queue: QueueName
     """The queue that workers report to and caboose reads."""
     max_body: Annotated[Size, Field(ge=1024, le=256 * 1024)] = 240 * 1024
     """The largest message; a larger body goes to the store and is sent by reference."""
     wait: Annotated[Interval, Field(le=20)] = 20.0
-    """How long one look at the status queue waits for messages."""
+    """How long one poll of the status queue waits for messages."""
     visibility: Annotated[Interval, Field(ge=1, le=43200)] = 60.0
     """How long a status message is hidden while caboose records it."""
     poison_after: Annotated[int, Field(ge=1, le=1000)] = 5
-    """Receipts after which a status message goes to the inbox; an end only if the ledger refuses it."""
+    """After this many receipts a status message goes to the inbox; an end only if the ledger refuses it."""
 
     notify: str | None = None
-    """The action to submit when a job ends that no action submitted: an `http` action is a webhook to whom a
-    front end's own jobs are reported. Its parameters are job, status, error, output and correlation_id."""
+    """The action to submit when a job ends that no action submitted, such as an `http` action with a webhook
+    for the jobs of a front end. Its parameters are job, status, error, output and correlation_id."""
 
     def submits(self) -> Iterator[tuple[str, str]]:
         """The action of `notify`."""

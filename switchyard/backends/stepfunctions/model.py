@@ -21,13 +21,13 @@ class CirrusAction(AwsAction):
 
     type: Literal["cirrus"] = "cirrus"
     state_machine: StateMachineArn | None = None
-    """The state machine of workflows that give no `template`."""
+    """The state machine of workflows without a `template`."""
     queue: QueueName | None = None
     """The queue that receives status-change events; without it, executions are polled."""
     queue_endpoint: Endpoint | None = None
-    """Where that queue's service is, if not at `endpoint` or AWS."""
+    """The endpoint of that queue's service, if it is neither `endpoint` nor AWS."""
     wait: Annotated[Interval, Field(le=20)] = 20.0
-    """How long one look at the queue waits for events."""
+    """How long one poll of the queue waits for events."""
     describe_after: Interval = 300.0
     """An execution without an event for this long is queried for its state."""
 
@@ -37,11 +37,11 @@ class CirrusAction(AwsAction):
 
 
 class CirrusTaskAction(AwsAction):
-    """Sends a task's success or failure. The paths are over the callback's parameters."""
+    """Sends success or failure to a waiting task. The paths apply to the callback's parameters."""
 
     type: Literal["cirrus_task"] = "cirrus_task"
     token: JsonPath = "$.token"  # noqa: S105 - a path, not a token
-    """Where the task token is."""
+    """The path of the task token."""
     output: JsonPath = "$.output"
     """The output that is sent to the waiting task."""
     error: JsonPath = "$.error"
