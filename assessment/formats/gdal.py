@@ -1,4 +1,4 @@
-"""GDAL's restrictions, and reading of features with it.
+"""Restricts what GDAL may open and do, and reads features with it.
 
 The settings are environment variables, because drivers are registered when pyogrio is imported.
 """

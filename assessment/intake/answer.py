@@ -22,7 +22,7 @@ from assessment.arrays import Geometries, offsets
 if TYPE_CHECKING:
     from assessment.intake.accept import Accepted
 
-_KINDS = ("<f8", "<i8", "<i8", "<i8", "|b1")  # coordinates, three levels of offsets, whether it is a polygon
+_KINDS = ("<f8", "<i8", "<i8", "<i8", "|b1")  # coordinates, three levels of offsets, whether it is a Polygon
 _BETWEEN = "\0"  # `attributes.text` removes it from all texts, and no text is empty
 _TEXTS, _WHOLE = "texts", "whole"
 

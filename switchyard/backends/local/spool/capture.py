@@ -20,7 +20,7 @@ class Capture:
         self._room = limit
         self._tail = bytearray()
         self._left_out = 0
-        # Longest first: for a secret that contains another one, no part may remain.
+        # Longest first: of a secret that contains another one, no part may remain visible.
         self._secrets = sorted(set(secrets), key=len, reverse=True)
         self._begun = b""  # the end of the data, if it may be the beginning of a secret
 

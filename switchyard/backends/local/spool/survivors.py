@@ -39,7 +39,7 @@ def _pids() -> Iterator[int]:
 
 
 def _killed(pid: int, marks: set[bytes]) -> bool:
-    """Kill a process if it has one of the marks; by a descriptor, since its pid may be reused at any time."""
+    """Kill a process if it has all marks; by a descriptor, since its pid may be reused at any time."""
     try:
         process = process_handle(pid)
     except OSError:
