@@ -16,7 +16,7 @@ MARGIN = 0.08
 MANY = 40
 """The number of sites from which a map may have a second map of its densest part."""
 MOST = 500
-"""The number of sites up to which a map has numbers: placing them takes time with its square."""
+"""The largest number of sites with numbers on a map: the time to place them grows with its square."""
 CLOSER = 5.0
 """The magnification of the second map."""
 

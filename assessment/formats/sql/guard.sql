@@ -1,3 +1,3 @@
--- A stranger's file: no functions from its schema, no writes.
+-- For untrusted files: no functions from the schema, no writes.
 pragma trusted_schema = off;
 pragma query_only = on;

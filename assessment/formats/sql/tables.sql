@@ -1,2 +1,2 @@
--- Tables that hold rows of their own.
+-- The names of ordinary tables.
 select name from sqlite_schema where type = 'table' and name not like 'sqlite\_%' escape '\' order by name;

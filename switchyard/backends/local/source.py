@@ -57,7 +57,7 @@ class LocalSource:
             await asyncio.sleep(max(EVERY, 10 * (time.monotonic() - began)))
 
     def answers_for(self, uuid: UUID, handed: Mapping[str, Any], /) -> bool:
-        """Whether it is in our spool: processes of other hosts cannot be missed here."""
+        """Whether the execution is in our spool; this source cannot see those of other hosts."""
         return handed.get("spool") == self._spool_id and self._shard.owns(uuid)
 
     def present(self, uuid: UUID, run: int) -> bool | None:
