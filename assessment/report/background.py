@@ -11,7 +11,7 @@ from assessment.polygonal import only_polygons
 from assessment.report.frame import Frame
 
 MOST_PIECES = 4_000
-"""The limit of a layer; with more, a map would be illegible and slow."""
+"""The largest number of pieces that a map shows of a layer; more would be illegible and slow."""
 
 
 def outlines(bundle: Bundle, name: str, column: str, frame: Frame) -> Mapping[str, shapely.Geometry]:

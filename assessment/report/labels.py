@@ -8,7 +8,7 @@ from assessment.arrays import Floats
 
 HIGH = 9.0
 WIDE = 7.0
-"""The width of a digit in the widest common font (DejaVu Sans Bold: 6.6), with a margin."""
+"""The width of a digit, in units, in the widest common font (DejaVu Sans Bold: 6.6), with a margin."""
 RINGS = (0.0, 9.0, 14.0, 20.0, 28.0, 38.0, 50.0, 64.0, 80.0, 98.0)
 DIRECTIONS = 12
 NOTHING: Floats = np.empty((0, 4))
