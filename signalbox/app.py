@@ -32,7 +32,7 @@ log = get_logger(__name__)
 
 
 def build(site: Site) -> SecurityHeaders:
-    """The application of a site; others may mount it."""
+    """The application of a site; other applications may mount it."""
     site.live.read = partial(read_regions, site)
     routes = by_segment(Route(each.path, _handler(each, site), methods=[each.method]) for each in ENDPOINTS)
     routes += [Mount(path, StaticFiles(directory=folder)) for path, folder in FOLDERS.items()]
@@ -75,11 +75,11 @@ async def _failed(site: Site, request: Request, failure: HttpProblem) -> Respons
 
 
 async def _caller_of(site: Site, request: Request, status: int) -> Caller:
-    """Who sent the request; nobody where that is what failed."""
+    """The sender of the request; `NOBODY` if authentication failed."""
     if hasattr(request.state, "caller"):
         caller: Caller = request.state.caller
         return caller
-    # No route has authenticated it where none has this address or method.
+    # If no route has this address or method, none has authenticated the request.
     return await recognised(site, request) if status in (404, 405) else NOBODY
 
 

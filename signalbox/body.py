@@ -16,7 +16,7 @@ WITHIN = 30.0
 
 
 async def read(request: Request) -> Any:
-    """The parsed body; 400, 408, 413 or 415 where there is none."""
+    """The parsed body; 400, 408, 413 or 415 if it cannot be read."""
     form = is_form(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not form and kind != "application/json" and not kind.endswith("+json"):
@@ -62,7 +62,7 @@ def _nested(fields: list[tuple[str, str]]) -> dict[str, Any]:
         outer, dot, inner = name.partition(".")
         into = found.setdefault(outer, {}) if dot else found
         if not isinstance(into, dict):
-            raise ValueError(name)  # noqa: TRY004 - a value that somebody sent
+            raise ValueError(name)  # noqa: TRY004 - a value that a client sent
         if inner in LISTS:
             into.setdefault(inner, []).append(value)
         else:

@@ -1,8 +1,8 @@
 """A decision about many actions: counted first, then made in groups, with the progress after each.
 
-Each group is a transaction of its own, so it holds its locks for a moment only, and what is done stays done
-where the request is cut off: sending it again with the new count continues. A group that the database refuses
-because of one action is halved until only that action is refused.
+Each group is a separate transaction, so it holds its locks only for a moment, and finished groups stay
+committed if the request is interrupted: sending it again with the new count continues. A group that the
+database refuses because of one action is halved until only that action is refused.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -23,7 +23,7 @@ LINES = "application/jsonl"
 
 @dataclass(slots=True)
 class Bulk:
-    """What is decided about which actions, and what has become of them so far."""
+    """A decision, the actions that it is about, and its results so far."""
 
     call: Call
     verb: str
@@ -34,7 +34,7 @@ class Bulk:
     refused: list[Refused] = field(default_factory=list)
 
     async def answer(self) -> Done | Response:
-        """What became of all; as JSON lines, one after each group, for a client that accepts these."""
+        """The results; as JSON lines, one after each group, for a client that accepts them."""
         if LINES in self.call.request.headers.get("accept", ""):
             return StreamingResponse(self._lines(), media_type=LINES)
         async for _ in self._groups():

@@ -1,7 +1,7 @@
-"""What follows the end of a job that was submitted over HTTP: its own callbacks, and its subscribers.
+"""Callbacks and subscribers of a job that was submitted over HTTP.
 
 A callback submits another action with parameters of the caller's choice. Over HTTP it may only name actions
-that the configuration lists: a token for submitting jobs is not one for calling any address with our secrets.
+that the configuration lists: a token that may submit jobs must not call arbitrary addresses with our secrets.
 """
 
 import json
@@ -42,7 +42,7 @@ def _own(call: Call, callbacks: Sequence[dict[str, Any]]) -> Sequence[dict[str, 
 
 
 def _subscribers(call: Call, subscriber: Subscriber | None) -> list[dict[str, Any]]:
-    """They are called by an action of type http, which refuses addresses of the inside."""
+    """They are called by an action of type http, which refuses internal addresses."""
     if subscriber is None:
         return []
     action = call.site.config.signalbox.subscriber_action

@@ -1,4 +1,4 @@
-"""The counts in the navigation: read every five seconds at most, however many pages are looked at."""
+"""The counts in the navigation: read every five seconds at most, however many pages are open."""
 
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call
@@ -8,7 +8,7 @@ MOST = 999
 
 
 async def counts_for(call: Call) -> dict[str, str]:
-    """What is written beside the name of a page, by its path; nothing where it is 0 or may not be seen."""
+    """The count beside the name of a page, by its path; left out if it is 0 or the caller may not see it."""
     if not call.caller.may(Role.READER):
         return {}
 
@@ -22,5 +22,5 @@ async def counts_for(call: Call) -> dict[str, str]:
 
 
 def shown(count: int) -> str:
-    """No more than was counted."""
+    """The text of a count, which is bounded."""
     return f"{count}" if count <= MOST else f"{MOST}+"

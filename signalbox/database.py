@@ -25,7 +25,7 @@ IMPATIENT, MIGRATED = query("signalbox", "impatient"), query("signalbox", "migra
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement that returns one row, and in whose name it runs."""
+    """A statement that returns one row, and the caller that it runs for."""
 
     caller: Caller
     text: LiteralString
@@ -33,7 +33,7 @@ class Statement:
 
 
 class Refused(Exception):  # noqa: N818 - what the database did
-    """The database refused a message as a whole: nothing of it was stored."""
+    """The database refused a whole message: none of its statements was committed."""
 
     def __init__(self, error: psycopg.Error | UnicodeEncodeError) -> None:
         super().__init__(str(error))
@@ -41,10 +41,10 @@ class Refused(Exception):  # noqa: N818 - what the database did
 
 
 class Database:
-    """The pool; it reconnects by itself, so that a database that is away only makes requests fail."""
+    """The pool; it reconnects by itself, so that while the database is unavailable only requests fail."""
 
     def __init__(self, url: str, connections: int) -> None:
-        # A standby is enough for everything that only reads.
+        # A standby is enough for requests that only read.
         address = make_conninfo(
             conninfo(url, "signalbox", statement_timeout="15s"), target_session_attrs="any"
         )
@@ -61,11 +61,11 @@ class Database:
         )
 
     async def open(self) -> None:
-        """Begin to connect; does not wait for the database."""
+        """Start to connect; does not wait for the database."""
         await self._pool.open(wait=False)
 
     async def renew(self) -> None:
-        """Replace all connections, and with them what they have prepared."""
+        """Replace all connections, and with them their prepared statements."""
         await self._pool.drain()
 
     async def close(self) -> None:
@@ -74,23 +74,26 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self, caller: Caller) -> AsyncIterator[AsyncConnection[DictRow]]:
-        """One transaction, with the rights of the caller's role and no others."""
+        """One transaction, with only the privileges of the caller's role."""
         async with self._connection() as connection:
             await _at_once(connection, BECOME, _named(caller))
             yield connection
 
     async def once(self, statement: Statement) -> DictRow:
-        """The one row of a statement."""
+        """The single row of a statement."""
         async with self._connection() as connection:
             [row] = await _rows(connection, [statement], patient=True)
         return row
 
     async def together(self, statements: Sequence[Statement]) -> list[DictRow]:
-        """The one row of each, in one transaction that waits only briefly; `Refused` if one fails."""
+        """The single row of each, in one transaction that waits only briefly; `Refused` if one fails."""
         async with self._connection() as connection:
             try:
                 return await _rows(connection, statements, patient=False)
-            except (psycopg.Error, UnicodeEncodeError) as error:  # the latter before anything was sent
+            except (
+                psycopg.Error,
+                UnicodeEncodeError,
+            ) as error:  # the latter is raised before anything was sent
                 if connection.closed:
                     raise
                 raise Refused(error) from error
@@ -118,7 +121,7 @@ class Database:
 def plan_changed(error: psycopg.Error) -> bool:
     """Whether a migration changed what a prepared statement returns, on all connections that have it.
 
-    Postgres reports that under the code of everything that is not supported, in the language of the server.
+    Postgres reports this with the code "feature not supported" and a message in the server's language.
     """
     return error.diag.source_function == "RevalidateCachedQuery"
 

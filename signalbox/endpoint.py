@@ -1,12 +1,12 @@
-"""What a route declares, and what it is given.
+"""Declarations of routes, and the arguments that they are called with.
 
     @get("/jobs/{job}/events", Role.READER, Role.SUBMITTER, template="events")
     async def events(call: Call, job: UUID, query: EventQuery) -> EventList:
         '''The events of a job, oldest first.'''
 
-Parameters: `call` is the request; `query` and `body` are models that the query string and the body are
-validated by; every other parameter is part of the path. The docstring, the models and the return type are
-what the OpenAPI document is made from. An endpoint without roles is open to everyone.
+Parameters: `call` is the request; `query` and `body` are models that validate the query string and the
+body; every other parameter is part of the path. The OpenAPI document is generated from the docstring, the
+models and the return type. An endpoint without roles is open to everyone.
 """
 
 import inspect
@@ -34,7 +34,7 @@ Answer = BaseModel | Response
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """The rest of an answer that needs no database: the connection is returned before it runs."""
+    """The rest of an answer that does not need the database: the connection is returned before it runs."""
 
     run: Callable[[], Awaitable[Answer]]
 
@@ -64,11 +64,11 @@ class Call:
         return self.session
 
     def url(self, path: str) -> str:
-        """The path with the base path in front."""
+        """The path, prefixed with the base path."""
         return f"{self.site.base_path}{path}"
 
     def href(self, path: str) -> str:
-        """The same as a whole address."""
+        """The path as an absolute URL."""
         return f"{self.site.origin(self.request)}{self.url(path)}"
 
     def link(self, path: str, rel: str, kind: str = "application/json", title: str | None = None) -> Link:
@@ -84,7 +84,7 @@ class Call:
         return await (await self.connection.execute(query, values)).fetchone()
 
     async def change(self, query: Any, values: Mapping[str, Any]) -> Changed:
-        """Runs a query that changes something in the caller's name and returns whether it did."""
+        """Runs a query that changes something on behalf of the caller, and returns whether it did."""
         row = await self.row(query, {**values, "actor": self.caller.name})
         assert row is not None
         return Changed(changed=bool(row["changed"]))
@@ -98,7 +98,7 @@ def hints_of(handle: Handler) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A route: where it is, who may call it, what it takes and what it answers."""
+    """A route: its path, the roles that may call it, its parameters and its answer."""
 
     method: str
     path: str
@@ -139,7 +139,7 @@ class Endpoint:
         }
 
     def missing(self, detail: str) -> HttpProblem:
-        """404 for something that the path names."""
+        """404 for something that the path refers to."""
         job = self.path.startswith("/jobs/")
         return not_found(detail, OGC + ("no-such-job" if job else "no-such-process"))
 
@@ -168,7 +168,7 @@ def get(
 ) -> Callable[[Declared], Declared]:
     """Declares a route that reads; `template` is its page, `parts` other routes that the page shows.
 
-    `media` is the media type of a route that answers with something else than a record.
+    `media` is the media type of a route whose answer is not a record.
     """
     return _route("GET", path, *roles, template=template, parts=parts, media=media)
 
@@ -176,13 +176,13 @@ def get(
 def post(
     path: str, *roles: Role, after: str | None = None, success: int = 200, alone: bool = False
 ) -> Callable[[Declared], Declared]:
-    """Declares a route that changes something; a form is sent on to `after`.
+    """Declares a route that changes something; after a form, the browser is redirected to `after`.
 
-    `alone`: its statements take the caller's role by themselves; there is no transaction around the route.
+    `alone`: its statements set the caller's role themselves; there is no transaction around the route.
     """
     return _route("POST", path, *roles, after=after, success=success, alone=alone)
 
 
 def delete(path: str, *roles: Role) -> Callable[[Declared], Declared]:
-    """Declares a route that ends something."""
+    """Declares a DELETE route."""
     return _route("DELETE", path, *roles)

@@ -17,15 +17,15 @@ from switchyard.process.log import get_logger
 
 log = get_logger(__name__)
 
-# By SQLSTATE: what our functions raise on purpose, and what the database refuses by its own rules.
+# By SQLSTATE: errors that our functions raise on purpose, and those of the database's own rules.
 BY_STATE = {
-    "42501": 403,  # the caller's database role may not
+    "42501": 403,  # the caller's database role lacks the privilege
     "P0002": 404,  # no_data_found
     "55000": 409,  # object_not_in_prerequisite_state
     "23505": 409,  # unique_violation: an idempotency key that was used for something else
 }
 READ_ONLY = "25006"
-# Where the server refuses a setting's value, and a request sets only the role; messages may be translated.
+# The server refused the value of a setting; a request sets only the role. Messages may be translated.
 SETTING = "call_string_check_hook"
 NO_ROLE = (
     "this server's database user cannot take your role: run `switchyard migrate`, and grant it the roles"
@@ -34,7 +34,7 @@ LATER = {"Retry-After": "5"}
 
 
 def problem_of(error: Exception) -> HttpProblem:
-    """The problem that a caller is shown."""
+    """The problem document that is sent to the caller."""
     if isinstance(error, HttpProblem):
         return error
     if isinstance(error, HTTPException):

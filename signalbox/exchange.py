@@ -30,7 +30,7 @@ async def exchange(endpoint: Endpoint, site: Site, request: Request) -> Response
     """The answer to a request."""
     caller = NOBODY
     if endpoint.roles:
-        caller = request.state.caller = await authenticate(site, request)  # an error's page is shown to it
+        caller = request.state.caller = await authenticate(site, request)  # error pages show the caller
     if not endpoint.open_to(caller):
         raise HttpProblem(403, f"the role {caller.role} may not do this")
     html = endpoint.template is not None and wants_html(request)
@@ -46,7 +46,7 @@ async def exchange(endpoint: Endpoint, site: Site, request: Request) -> Response
     if isinstance(answer, Response):
         return answer
     if endpoint.after is not None and body.is_form(request):
-        site.counts.clear()  # whoever decided something sees it at once
+        site.counts.clear()  # after a decision, the caller sees the new counts at once
         place = endpoint.after.format(answer=answer, **_quoted(given))
         return Response(status_code=303, headers={"Location": call.url(place)})
     if html and endpoint.template is not None:
@@ -57,7 +57,7 @@ async def exchange(endpoint: Endpoint, site: Site, request: Request) -> Response
 async def _handle(
     endpoint: Endpoint, site: Site, request: Request, caller: Caller, given: dict[str, Any], html: bool
 ) -> tuple[Call, Any, dict[str, Any]]:
-    """What the route returns, in its transaction, and the parts of its page."""
+    """The return value of the route, in its transaction, and the parts of its page."""
     async with _transaction(endpoint, site, caller) as connection:
         call = Call(site, request, caller, connection, endpoint.success)
         begun = await endpoint.handle(call, **given)
@@ -69,7 +69,7 @@ async def _handle(
 
 
 def _quoted(given: dict[str, Any]) -> dict[str, Any]:
-    """The texts of a path as they are written in one."""
+    """The parts of a path, quoted."""
     return {name: quote(value, safe="") if isinstance(value, str) else value for name, value in given.items()}
 
 
@@ -77,7 +77,7 @@ def _quoted(given: dict[str, Any]) -> dict[str, Any]:
 async def _transaction(
     endpoint: Endpoint, site: Site, caller: Caller
 ) -> AsyncIterator[AsyncConnection[DictRow] | None]:
-    """What is open to everyone, probes above all, needs no database."""
+    """The transaction of a request; public routes, such as probes, do not need the database."""
     if not endpoint.roles or endpoint.alone:
         yield None
         return
@@ -86,7 +86,7 @@ async def _transaction(
 
 
 async def parts_of(endpoint: Endpoint, call: Call, given: dict[str, Any]) -> dict[str, Any]:
-    """The records of the other routes that a page shows; None for what the caller may not read."""
+    """The records of the other routes that a page shows; None for those that the caller may not read."""
     parts: dict[str, Any] = dict.fromkeys(endpoint.parts)
     for other in ENDPOINTS:
         if other.name in parts and other.open_to(call.caller):
@@ -104,7 +104,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def given_in(endpoint: Endpoint, request: Request) -> dict[str, Any]:
-    """What path and query of a request give to a route."""
+    """The arguments of a route from the path and query of a request."""
     return {**_path(endpoint, request), **_query(endpoint, request)}
 
 
@@ -123,7 +123,7 @@ def _query(endpoint: Endpoint, request: Request) -> dict[str, Any]:
     if model is None:
         return {}
     given = request.query_params.multi_items()
-    # An HTML form sends the fields that nobody filled in as well.
+    # An HTML form also sends empty fields.
     filled = [pair for pair in given if pair[1]] if endpoint.template and wants_html(request) else given
     return {"query": validated(model, _pairs(filled), 400)}
 
@@ -143,7 +143,7 @@ async def _body(endpoint: Endpoint, request: Request) -> dict[str, Any]:
 
 
 def validated(model: type[BaseModel], value: Any, status: int) -> BaseModel:
-    """The value as its model; a problem with JSON pointers where it is not valid."""
+    """The value as its model; a problem with JSON pointers if it is not valid."""
     try:
         return model.model_validate(value)
     except ValidationError as error:

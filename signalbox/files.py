@@ -15,13 +15,13 @@ from switchyard.store import Store
 
 PIECE = 256 * 1024
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
-# What workflows wrote is foreign: it is shown without scripts, forms and any other address, or saved.
+# Files of workflows are untrusted: they are shown without scripts, forms and external addresses, or saved.
 SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 SHOWN = ("text/html", "text/plain", "image/png", "image/jpeg", "application/json", "application/geo+json")
 
 
 async def send(store: Store, key: str, request: Request, name: str | None = None) -> Response:
-    """The object under a key, or the part of it that the request wants."""
+    """The object under a key, or the requested range of it."""
     size = await asyncio.to_thread(store.size, key)
     if size is None:
         raise not_found("the object store has no such file")
@@ -44,7 +44,7 @@ async def send(store: Store, key: str, request: Request, name: str | None = None
 
 
 def _wanted(header: str | None, size: int) -> tuple[int, int]:
-    """First and last byte; all of it where no single range is asked for."""
+    """First and last byte; those of the whole object unless a single range is requested."""
     found = _RANGE.fullmatch(header or "")
     if found is None or found[0] == "bytes=-":
         return 0, size - 1

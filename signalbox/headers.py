@@ -12,7 +12,7 @@ HEADERS = {
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    # What is answered depends on who asks: nobody in between may store it.
+    # Answers depend on the caller: no shared cache may store them.
     "cache-control": "private, no-cache",
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
@@ -20,7 +20,7 @@ _ENCODED = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 class SecurityHeaders:
-    """An ASGI middleware; a header that the answer has already stays as it is."""
+    """An ASGI middleware; headers that the answer already has are not changed."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

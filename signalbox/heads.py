@@ -1,4 +1,4 @@
-"""HTTP/1.1 by uvicorn, with heads of a bounded size: its own parser collects headers without end."""
+"""HTTP/1.1 by uvicorn, with heads of a bounded size: uvicorn's own parser does not limit headers."""
 
 import json
 from http import HTTPStatus
@@ -16,7 +16,7 @@ class _TooLargeError(Exception):
 
 
 class BoundedHeads(HttpToolsProtocol):
-    """Refuses a request with more than 200 headers or 64 KiB of them by 431, and what is not HTTP by 400."""
+    """Refuses requests with over 200 headers or 64 KiB of them with 431, and other protocols with 400."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
@@ -63,7 +63,7 @@ class BoundedHeads(HttpToolsProtocol):
             raise _TooLargeError
 
     def _refuse(self, status: int) -> None:
-        """Answer, and read on for a while: a connection that is closed at once would lose the answer."""
+        """Answer, and read on for a while: closing the connection at once could lose the answer."""
         self._refused = True
         detail = (
             f"at most {MOST} headers and {LARGEST} bytes of them" if status == 431 else "this is not HTTP/1.1"

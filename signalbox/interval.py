@@ -22,7 +22,7 @@ def bounds(given: str | None) -> tuple[datetime | None, datetime | None]:
 
 
 def time_of(id_: UUID) -> datetime:
-    """When a version 7 uuid was made."""
+    """The time at which a version 7 uuid was created."""
     return datetime.fromtimestamp((id_.int >> 80) / 1000, UTC)
 
 

@@ -1,4 +1,4 @@
-"""What signalbox counts."""
+"""The metrics of signalbox."""
 
 import time
 from collections.abc import Iterator

@@ -8,7 +8,7 @@ FORMATS = ("html", "json")
 
 
 def wants_html(request: Request) -> bool:
-    """Whether HTML is preferred; JSON where nothing is said."""
+    """Whether HTML is preferred; the default is JSON."""
     given = request.query_params.get("f")
     if given is not None:
         if given not in FORMATS:
@@ -23,7 +23,7 @@ def wants_html(request: Request) -> bool:
 
 
 def wants_json(request: Request) -> bool:
-    """Whether JSON is asked for by name, and an answer in parts is not accepted."""
+    """Whether JSON is requested explicitly, and a multipart answer is not accepted."""
     if "f" in request.query_params:
         return not wants_html(request)
     accepted = {kind for kind, quality in _ranked(request.headers.get("accept", "*/*")) if quality > 0}

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.0 document, made from the endpoints and the models that they use."""
+"""The OpenAPI 3.0 document, generated from the endpoints and the models that they use."""
 
 import re
 from functools import cache
@@ -59,7 +59,7 @@ def document() -> dict[str, Any]:
 
 
 def as_3_0(schema: Any) -> Any:
-    """A JSON Schema of pydantic's in the dialect of OpenAPI 3.0."""
+    """A JSON Schema of pydantic, converted to the dialect of OpenAPI 3.0."""
     if isinstance(schema, list):
         return [as_3_0(each) for each in schema]
     if not isinstance(schema, dict):
@@ -134,7 +134,7 @@ def _query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     properties = model.model_json_schema()["properties"]
     for name, schema in properties.items():
         described = as_3_0(schema)
-        # A query string has no null: a parameter that may be None is one that may be left out.
+        # A query string has no null: a parameter that may be None is optional.
         described.pop("nullable", None)
         about = described.pop("description", "")
         described.pop("default", None) if described.get("format") == "uuid" else None

@@ -1,4 +1,4 @@
-"""Signalbox as a program: an HTTP server inside the frame that all programs share."""
+"""Signalbox as a program: an HTTP server in the frame that all programs share."""
 
 import asyncio
 import errno
@@ -30,7 +30,7 @@ log = get_logger(__name__)
 
 
 class SignalboxProgram:
-    """What the frame runs."""
+    """The program that the frame runs."""
 
     name = "signalbox"
 
@@ -44,7 +44,7 @@ class SignalboxProgram:
         self._stopped = asyncio.Event()
 
     async def run(self) -> None:
-        """Until `stop()`."""
+        """Serve until `stop()`."""
         settings = self._config.signalbox
         listening = _listening(settings.listen.host, settings.listen.port)
         await self._site.database.open()
@@ -74,14 +74,14 @@ class SignalboxProgram:
             await self._site.database.close()
 
     def stop(self) -> None:
-        """Take no more requests, finish those under way, end the streams."""
+        """Accept no more requests, finish those in progress, end the streams."""
         self._stopped.set()
         self._site.live.close()
         if self._server is not None:
             self._server.should_exit = True
 
     async def apply(self, config: Config) -> None:
-        """Answer with another configuration; where it listens cannot change without a restart."""
+        """Apply a new configuration; a change of the listening address needs a restart."""
         if config.signalbox.listen != self._config.signalbox.listen:
             raise ConfigError("signalbox.listen: a change needs a restart")
         site = make_site(config, registry=self.made.registry)
@@ -92,7 +92,7 @@ class SignalboxProgram:
         await before.database.close()
 
     def alive(self) -> bool:
-        """Whether it serves."""
+        """Whether the server is running."""
         return self._server is None or self._server.started or not self._stopped.is_set()
 
     async def ready(self) -> Mapping[str, bool | str]:
@@ -105,7 +105,7 @@ class SignalboxProgram:
 
 
 class _Server(uvicorn.Server):
-    """Without signal handlers of its own: the frame has them."""
+    """A server without signal handlers, because the frame has them."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -113,7 +113,7 @@ class _Server(uvicorn.Server):
 
 
 def make_site(config: Config, url: str | None = None, registry: CollectorRegistry | None = None) -> Site:
-    """The site of a configuration; `url` is another database than the configured one."""
+    """The site of a configuration; `url` replaces the configured database."""
     address = config.database.conninfo() if url is None else url
     access = config.signalbox.access
     database = Database(address, config.signalbox.connections)

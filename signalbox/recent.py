@@ -1,4 +1,4 @@
-"""What was read a moment ago, where all who may ask get the same answer: pages ask for it often."""
+"""A short-lived cache for values that are the same for all callers and that pages read often."""
 
 import time
 from collections import OrderedDict
@@ -11,7 +11,7 @@ Value = TypeVar("Value")
 
 
 class Recent(Generic[Value]):
-    """Values by their key, each read again after some seconds; the oldest of many are forgotten."""
+    """Values by their key, each read again after some seconds; the oldest are evicted."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
@@ -19,7 +19,7 @@ class Recent(Generic[Value]):
         self._read: OrderedDict[Hashable, tuple[float, Value]] = OrderedDict()
 
     async def get(self, key: Hashable, read: Callable[[], Awaitable[Value]]) -> Value:
-        """The value, if it is young enough; else what `read` returns."""
+        """The cached value if it is recent enough, otherwise the value that `read` returns."""
         found = self._read.get(key)
         if found is not None and self._clock() - found[0] < self._seconds:
             return found[1]
@@ -31,5 +31,5 @@ class Recent(Generic[Value]):
         return fresh
 
     def clear(self) -> None:
-        """Everything is read again."""
+        """Drop all values, so that they are read again."""
         self._read.clear()

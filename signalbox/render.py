@@ -19,7 +19,7 @@ PROBLEM = "application/problem+json"
 def as_json(
     record: BaseModel, status: int, headers: dict[str, str], kind: str = JSON, request: Request | None = None
 ) -> Response:
-    """The record's model, without what is None; 304 where the caller has it already."""
+    """The record as JSON, without fields that are None; 304 if the caller already has it."""
     content = record.model_dump_json(by_alias=True, exclude_none=True).encode()
     if request is None or request.method not in ("GET", "HEAD") or status != 200:
         return Response(content, status, headers, kind)
@@ -32,13 +32,13 @@ def as_json(
 
 
 def as_page(call: Call, template: str, record: Any, parts: dict[str, Any], status: int) -> Response:
-    """The template of that name, given the record."""
+    """The template of that name, rendered with the record."""
     text = environment().get_template(f"{template}.html").render(**context(call, record, parts))
     return Response(text, status, call.headers, "text/html; charset=utf-8")
 
 
 def context(call: Call, record: Any, parts: dict[str, Any]) -> dict[str, Any]:
-    """What a template is given."""
+    """The variables of a template."""
     path = call.request.url.path.removeprefix(call.site.base_path)
     query = call.request.url.query
     shown = f"{path}?{query}" if query else path

@@ -1,4 +1,4 @@
-"""Routes by the beginning of their paths: a request is compared with those of its subject alone."""
+"""Routes by the first segment of their paths: a request is compared only with the routes of its segment."""
 
 import re
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ _BEGINNING = re.compile(r"/\w*")
 
 
 class Segment(BaseRoute):
-    """The routes below one beginning."""
+    """The routes below one first segment."""
 
     def __init__(self, beginning: str) -> None:
         self._beginning = beginning
         self.routes: list[Route] = []
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """The first route that takes path and method, else those that take the path."""
+        """The first route that matches path and method, otherwise the routes that match the path."""
         allowed: set[str] = set()
         if scope["type"] == "http" and _within(scope).startswith(self._beginning):
             for route in self.routes:
@@ -30,19 +30,19 @@ class Segment(BaseRoute):
         return (Match.PARTIAL, {"allowed": allowed}) if allowed else (Match.NONE, {})
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the route that matched answer; 405 with all methods of the path where none takes this one."""
+        """Call the matching route; 405 with all methods of the path if none accepts this one."""
         if "matched" not in scope:
             raise HTTPException(405, headers={"Allow": ", ".join(sorted(scope["allowed"]))})
         await scope["matched"].handle(scope, receive, send)
 
 
 def _within(scope: Scope) -> str:
-    """The path without that of what mounts us."""
+    """The path without the prefix under which this application is mounted."""
     return str(scope["path"]).removeprefix(scope.get("root_path", ""))
 
 
 def by_segment(routes: Iterable[Route]) -> list[BaseRoute]:
-    """The routes in groups, each in its order."""
+    """The routes in groups, in their original order."""
     found: dict[str, Segment] = {}
     for route in routes:
         begun = _BEGINNING.match(route.path)

@@ -1,4 +1,4 @@
-"""What all requests share: the configuration, the database, the object store, who may call."""
+"""State that all requests share: the configuration, the database, the object store, access."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,7 +43,7 @@ class Site:
         return self.config.signalbox.base_path
 
     def origin(self, request: Request) -> str:
-        """Scheme and host of this API's addresses: the configured one, else what the request was sent to."""
+        """Scheme and host of this API's addresses: the configured ones, otherwise those of the request."""
         configured = self.config.signalbox.public_url
         return (
             configured or f"{request.scope['scheme']}://{request.headers.get('host') or request.url.netloc}"

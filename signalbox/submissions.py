@@ -1,4 +1,4 @@
-"""Submissions that arrive while a message to the database is under way share the next, and its commit.
+"""Submissions that arrive while a message to the database is in progress share the next one, and its commit.
 
 ADR 0320. A message is one transaction: either all of its submissions are stored, or none. If the database
 refuses one of them, or one has to wait for a lock or takes more than two seconds (because of a trigger that
@@ -19,7 +19,7 @@ from signalbox.access.roles import Caller
 from signalbox.database import Database, Refused, Statement
 from switchyard.ledger.queries import query
 
-MESSAGES = 2  # under way at once: while the database works on one, the next is filled
+MESSAGES = 2  # in progress at once: while the database works on one, the next is filled
 LARGEST, MOST = 256 * 1024, 50  # characters of inputs and submissions of a message
 EXECUTE = query("signalbox", "execute")
 
@@ -32,7 +32,7 @@ class _Submission:
 
 
 class Submissions:
-    """Sends them, the oldest first."""
+    """Sends submissions, the oldest first."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -54,16 +54,16 @@ class Submissions:
             group = self._next()
             try:
                 answers = await self._answers(group)
-            except Exception as error:  # noqa: BLE001 - whoever waits for it is answered with it
+            except Exception as error:  # noqa: BLE001 - it is passed on to the waiting request
                 answers = [error] * len(group)
             for each, answer in zip(group, answers, strict=True):
-                if each.answer.done():  # nobody waits for it any more
+                if each.answer.done():  # no request waits for it any more
                     continue
                 if isinstance(answer, Exception):
                     each.answer.set_exception(answer)
                 else:
                     each.answer.set_result(answer)
-        # Here and not in a callback: what arrives before that ran would wait for nobody.
+        # Here and not in a callback: a submission that arrives before it runs would have no sender.
         self._senders.remove(cast("asyncio.Task[None]", asyncio.current_task()))
 
     def _next(self) -> list[_Submission]:
@@ -75,7 +75,7 @@ class Submissions:
         return group
 
     async def _answers(self, group: list[_Submission]) -> "list[DictRow | Exception | None]":
-        """None for what has to be sent alone."""
+        """The answers; None for submissions that have to be sent alone."""
         try:
             return [*await self._database.together([each.statement for each in group])]
         except Refused as refused:

@@ -9,14 +9,14 @@ from signalbox.database import Statement
 from signalbox.site import Site
 from switchyard.ledger.queries import query
 
-MOST = 100  # requests that wait at once; the others are answered with their job
+MOST = 100  # requests that wait at the same time; others are answered with their job
 FIRST, LONGEST = 0.02, 0.5
 ENDED = query("signalbox", "ended")
 _WAIT = re.compile(r"\bwait\s*=\s*\"?(\d{1,9})")
 
 
 def seconds_to_wait(prefer: str, allowed: float | None) -> float:
-    """0 for an answer at once; a client that says nothing waits, as the standard has it."""
+    """0 for an immediate answer; a client without a preference waits, as the standard requires."""
     if allowed is None:
         return 0.0
     given = _WAIT.search(prefer)

@@ -1,1 +1,1 @@
-"""Who calls, and what that caller may do."""
+"""Authentication of callers, and their roles."""

@@ -18,7 +18,7 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
 async def authenticate(site: Site, request: Request) -> Caller:
-    """Who calls; 401 where nobody can be recognised."""
+    """The caller of a request; 401 if it cannot be identified."""
     access = site.config.signalbox.access
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
@@ -35,7 +35,7 @@ async def authenticate(site: Site, request: Request) -> Caller:
 
 
 async def recognised(site: Site, request: Request) -> Caller:
-    """Who calls, for the navigation of pages that are open to everyone; nobody where that is unknown."""
+    """The caller, for the navigation of public pages; `NOBODY` if it is unknown."""
     try:
         return await authenticate(site, request)
     except (HttpProblem, SwitchyardError, psycopg.Error):
@@ -43,7 +43,7 @@ async def recognised(site: Site, request: Request) -> Caller:
 
 
 async def checked(site: Site, request: Request, token: str) -> Caller:
-    """The caller of a token or JWT; 401 where it is not valid, 429 after too many that were not."""
+    """The caller of a token or JWT; 401 if it is not valid, 429 after too many invalid ones."""
     where = address(site.config.signalbox.access.proxy, request)
     if wait := site.failures.blocked(where):
         raise HttpProblem(429, "too many failed logins", headers={"Retry-After": str(round(wait) + 1)})
@@ -75,7 +75,7 @@ def refused() -> HttpProblem:
 
 
 def _refuse_other_names(request: Request) -> None:
-    """A page elsewhere could reach us under a name of its own that leads to 127.0.0.1."""
+    """Against DNS rebinding: another site's host name could resolve to 127.0.0.1 and so reach this server."""
     host = request.headers.get("host", "")
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
     if name not in LOOPBACK:

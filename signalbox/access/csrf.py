@@ -1,4 +1,4 @@
-"""Changes that a page of another site asks a browser for are refused."""
+"""Cross-site requests of browsers that change something are refused."""
 
 from starlette.requests import Request
 
@@ -8,7 +8,7 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def refuse_other_sites(request: Request) -> None:
-    """403 for a change that another site asked for; what is not a browser sends neither header."""
+    """403 for a change requested by another site; clients that are not browsers send neither header."""
     if request.method in SAFE:
         return
     site = request.headers.get("sec-fetch-site")

@@ -17,13 +17,13 @@ class FailedLogins:
         self._seen: OrderedDict[str, tuple[float, int]] = OrderedDict()
 
     def blocked(self, address: str) -> float:
-        """Seconds until that address may try again; 0 where it may now."""
+        """Seconds until that address may try again; 0 if it may try now."""
         began, count = self._seen.get(address, (0.0, 0))
         left = began + WITHIN - self._clock()
         return left if count >= MOST and left > 0 else 0.0
 
     def failed(self, address: str) -> None:
-        """One more failure."""
+        """Count one more failure."""
         now = self._clock()
         began, count = self._seen.pop(address, (now, 0))
         if now - began > WITHIN:

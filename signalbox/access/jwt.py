@@ -14,7 +14,7 @@ from switchyard.ledger.jsonb import repaired_text
 from switchyard.process.log import get_logger
 
 FRESH = 600.0
-AGAIN = 10.0  # a stranger's made-up key ids must not make us ask the issuer all the time
+AGAIN = 10.0  # made-up key ids must not cause a request to the issuer each time
 
 log = get_logger(__name__)
 
@@ -33,7 +33,7 @@ class Keys:
         self._lock = asyncio.Lock()
 
     async def caller(self, token: str) -> Caller:
-        """Whom the token names; Unacceptable where it is not valid or gives no role."""
+        """The caller that the token identifies; Unacceptable if it is not valid or maps to no role."""
         try:
             key = await self._key(str(jwt.get_unverified_header(token).get("kid") or ""))
             claims = jwt.decode(

@@ -1,4 +1,4 @@
-"""Callers that a trusted proxy has authenticated: its headers are believed from its networks only."""
+"""Callers that a trusted proxy has authenticated: its headers are accepted from its networks only."""
 
 import ipaddress
 
@@ -9,7 +9,7 @@ from switchyard.config.signalbox import Proxy
 
 
 def from_proxy(settings: Proxy, request: Request) -> Caller | None:
-    """Whom the proxy names; None where the request does not come from it or names nobody."""
+    """The caller that the proxy reports; None if the request does not come from it or has no user."""
     name = request.headers.get(settings.user_header, "").strip()
     if not is_trusted(settings, request) or not 0 < len(name) <= 200 or not name.isprintable():
         return None

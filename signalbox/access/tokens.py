@@ -9,7 +9,7 @@ LONGEST = 100
 
 
 async def from_token(database: Database, token: str) -> Caller | None:
-    """Whom a valid token names."""
+    """The caller that a valid token identifies."""
     if not token.startswith(PREFIX) or len(token) > LONGEST:
         return None
     async with database.transaction(NOBODY) as connection:

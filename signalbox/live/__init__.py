@@ -1,1 +1,1 @@
-"""The stream of pages: poller.py knows who watches what, regions.py renders it again."""
+"""The stream of pages: poller.py keeps track of the watchers, regions.py renders regions again."""

@@ -1,10 +1,11 @@
-"""Reads each watched page again and again, while somebody watches it.
+"""Reads each watched page repeatedly, as long as it has watchers.
 
 A page that several callers with the same rights watch is one topic: it is read once per round, its changed
 regions are encoded once, and all watchers are sent the same bytes. A watcher that reads slowly skips rounds
-and is then sent all regions as they are. With no watcher there is no task and no query.
+and is then sent the current state of all regions. Without watchers there is no task and no query.
 
-A few topics are read at once, in turns. One that takes long to read pauses as long, and delays no other.
+A few topics are read concurrently, in turns. After a slow read a topic pauses for as long; others are not
+delayed.
 """
 
 import asyncio
@@ -20,14 +21,14 @@ from switchyard.process.log import get_logger
 MOST = 5000
 AT_ONCE = 3
 BEAT = 15.0
-LIFETIME = 600.0  # then the browser connects again, and its credentials are checked again
+LIFETIME = 600.0  # after this the browser reconnects, and its credentials are checked again
 
 log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What is watched, and with whose rights; only a submitter's page depends on its name."""
+    """A watched page, and the rights it is read with; only a submitter's page depends on the name."""
 
     path: str
     query: str
@@ -46,7 +47,7 @@ Read = Callable[[Page], Awaitable[Regions]]
 
 @dataclass(slots=True)
 class Topic:
-    """A page that somebody watches."""
+    """A page with watchers."""
 
     page: Page
     watchers: int = 0
@@ -58,7 +59,7 @@ class Topic:
     reading: asyncio.Task[None] | None = None
 
     def publish(self, regions: Regions) -> None:
-        """Wake the watchers where something changed."""
+        """Wake the watchers if something changed."""
         different = {name: html for name, html in regions.items() if self.regions.get(name) != html}
         if different or not self.version:
             self.regions, self.whole = regions, None
@@ -67,12 +68,12 @@ class Topic:
         self.wake()
 
     def wake(self) -> None:
-        """Let every watcher look."""
+        """Wake every watcher."""
         self.changed.set()
         self.changed = asyncio.Event()
 
     def since(self, version: int) -> bytes:
-        """What a watcher has missed: the newest changes, or everything where it missed more."""
+        """The changes that a watcher has missed: the newest ones, or all regions if it missed more."""
         if version == self.version - 1:
             return self.newest
         if self.whole is None:
@@ -93,12 +94,12 @@ class Live:
 
     @property
     def closed(self) -> bool:
-        """Whether the process ends, or answers with another configuration."""
+        """Whether the process stops, or has loaded a new configuration."""
         return self._closed
 
     @property
     def full(self) -> bool:
-        """Whether there are as many watchers as one process takes."""
+        """Whether the process has reached its limit of watchers."""
         return self.watchers >= MOST or self._closed
 
     async def watch(self, page: Page) -> AsyncGenerator[bytes, None]:
@@ -147,7 +148,7 @@ class Live:
             topic.publish(await self.read(topic.page))
         except SwitchyardError as error:
             log.warning("a watched page cannot be read now", path=topic.page.path, error=str(error))
-        except Exception as error:  # one page must not end the others' updates
+        except Exception as error:  # an error of one page must not stop the updates of others
             log.exception("a watched page failed", path=topic.page.path, error=type(error).__name__)
 
     def close(self) -> None:

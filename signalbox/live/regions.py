@@ -31,7 +31,7 @@ def watchable(path: str, caller: Caller) -> tuple[Endpoint, dict[str, Any]]:
 
 
 async def read_regions(site: Site, page: Page) -> Regions:
-    """What the page's regions look like now."""
+    """The current HTML of the page's regions."""
     endpoint, parameters = watchable(page.path, page.caller)
     request = _request(site, page, parameters)
     given = given_in(endpoint, request)

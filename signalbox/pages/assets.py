@@ -1,4 +1,4 @@
-"""The folders that are served under /static; Leaflet comes in a package of its own."""
+"""The folders that are served under /static; Leaflet comes from a separate package."""
 
 from pathlib import Path
 

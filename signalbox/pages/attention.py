@@ -1,4 +1,4 @@
-"""What needs somebody, and how each queue is: the first lines of the overview."""
+"""What needs attention, and the state of each queue: the first lines of the overview."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from datetime import datetime
 from signalbox.records.operations import Inbox, Queue, QueueList, Worker, WorkerList
 
 WAITING = ("PENDING", "BACKOFF")
-# What nobody serves cannot end by itself; a pause was somebody's decision.
+# Actions of an unserved name cannot end by themselves; a pause was a person's decision.
 ORDER = ("unserved", "lost", "slowed", "paused", "failed")
 
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """One action name: what waits, what is in flight, and who serves it."""
+    """One action name: its waiting actions, those in flight, and the conductors that serve it."""
 
     name: str
     condition: str
@@ -29,7 +29,7 @@ class QueueRow:
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """Something that needs somebody: how it is marked, what it is about, and where to look."""
+    """Something that needs attention: its mark, its subject, and a link."""
 
     condition: str
     label: str
@@ -43,7 +43,7 @@ class Concern:
 
 
 def queue_rows(queues: QueueList, workers: WorkerList | None) -> list[QueueRow]:
-    """Every action name that has something open or is served; those in trouble first."""
+    """Every action name that has open actions or is served; those with problems first."""
     conductors = [
         worker
         for worker in (workers.workers if workers else [])
@@ -100,7 +100,7 @@ def _rank(condition: str) -> int:
 def needs_attention(
     rows: Sequence[QueueRow], workers: WorkerList | None, inbox: Inbox | None
 ) -> list[Concern]:
-    """Worst first: what nobody serves, lost workers, open breakers, pauses, then the inbox."""
+    """Worst first: unserved names, lost workers, open breakers, pauses, then the inbox."""
     found = [_of_queue(row) for row in rows if row.condition in ORDER]
     found += [_of_lost(worker) for worker in (workers.workers if workers else []) if worker.state == "lost"]
     if inbox and inbox.entries:

@@ -53,7 +53,7 @@ GLOBALS = {
 
 @cache
 def environment() -> Environment:
-    """Made once per process."""
+    """The environment, created once per process."""
     made = Environment(
         loader=PackageLoader("signalbox.pages", "templates"),
         autoescape=True,

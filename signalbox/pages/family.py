@@ -1,4 +1,4 @@
-"""The callbacks of a job as a tree: those of one definition together, trouble first."""
+"""The callbacks of a job as a tree: grouped by definition, failures first."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,12 +10,12 @@ from signalbox.records.graph import Step
 from signalbox.records.jobs import Relative
 from switchyard.status import ENDS, Status
 
-SHOWN = 10  # of one definition; the rest are counted
+SHOWN = 10  # per definition; the rest are only counted
 
 
 @dataclass(slots=True)
 class Node:
-    """One action with what followed from it."""
+    """One action with its callbacks."""
 
     member: Relative
     groups: "list[Group]" = field(default_factory=list)
@@ -23,7 +23,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The actions that one callback definition made."""
+    """The actions that one callback definition created."""
 
     name: str
     nodes: Sequence[Node]
@@ -55,13 +55,13 @@ def _group(name: str, members: list[Relative], children: Mapping[Any, list[Relat
 
 
 def counted(members: Iterable[Relative | Step]) -> str:
-    """How many have which status, trouble first."""
+    """The number of actions per status, failures first."""
     found = Counter(Status(member.status) for member in members)
     return ", ".join(f"{found[status]:,} {words.word(status).lower()}" for status in sorted(found, key=_rank))
 
 
 def unfinished(members: Iterable[Relative]) -> str:
-    """What is left of the callbacks of a job that has ended; nothing where all went well."""
+    """The unfinished or failed callbacks of a job that has ended; nothing if all were successful."""
     found = list(members)
     left = [member for member in found if Status(member.status) is not Status.SUCCESSFUL]
     if not left:
@@ -71,7 +71,7 @@ def unfinished(members: Iterable[Relative]) -> str:
 
 
 def _rank(status: str) -> int:
-    """Unsuccessful ends, then what is open, then success."""
+    """Unsuccessful ends first, then open actions, then successful ones."""
     known = Status(status)
     if known is Status.SUCCESSFUL:
         return 2

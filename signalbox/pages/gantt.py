@@ -48,7 +48,7 @@ def draw_gantt(steps: Sequence[Step], now: datetime) -> Gantt:
             waits = since is not None and step.status not in ENDS
             return Line(None, None, [bar("wait", since, now, 4, 5)] if since and waits else [])
         until = max(step.ended_at or now, started)
-        # A step that was retriggered may have started before what it waits for ended once more.
+        # A retriggered step may have started before the steps that it waits for ended again.
         since = min(since or started, started)
         bars = [bar("q", since, started, 2, 9), bar(_kind(step), started, until, 1, 11)]
         return Line((started - since).total_seconds(), (until - started).total_seconds(), bars)
@@ -57,7 +57,7 @@ def draw_gantt(steps: Sequence[Step], now: datetime) -> Gantt:
 
 
 def _ready(steps: Sequence[Step]) -> dict[str, datetime | None]:
-    """When each could have run: all that it waits for had ended; None where something has not."""
+    """When each step could have run, because all that it waits for had ended; None if one of them has not."""
     by_name = {step.name: step for step in steps}
     found: dict[str, datetime | None] = {}
     for step in steps:

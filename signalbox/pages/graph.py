@@ -1,4 +1,4 @@
-"""The drawing of a graph: its steps in columns, each to the right of all that it waits for."""
+"""The drawing of a graph: its steps in columns, each to the right of all steps that it waits for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from signalbox.pages import words
 from signalbox.records.graph import Step
 from switchyard.status import ENDS, Status
 
-MOST_STEPS, MOST_EDGES = 60, 240  # of what is drawn; the table has the rest
+MOST_STEPS, MOST_EDGES = 60, 240  # steps that are drawn; the table lists the rest
 WIDTH, HEIGHT, BESIDE, BELOW = 156, 66, 52, 28
-LANE = 10  # the height of an edge that passes a column
+LANE = 10  # the height of an edge that crosses a column
 MARKS = {
     Status.SUCCESSFUL: "ok",
     Status.QUEUED: "on",
@@ -20,14 +20,14 @@ MARKS = {
     Status.BACKOFF: "hold",
     Status.CANCELED: "hold",
 }
-Item = str | tuple[str, str, int]  # a step, or the place where an edge passes a column
+Item = str | tuple[str, str, int]  # a step, or the place where an edge crosses a column
 Edge = tuple[str, str]
 Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A step: where it is, its three lines, and how it is marked."""
+    """A step: its position, its three lines of text, and its mark."""
 
     x: int
     y: int
@@ -47,7 +47,7 @@ class GraphDrawing:
 
 
 def draw_graph(steps: Sequence[Step], now: datetime) -> GraphDrawing | None:
-    """None where it is too large to be read."""
+    """The drawing; None if the graph is too large to be readable."""
     edges = [(before, step.name) for step in steps for before in step.after]
     if not 0 < len(steps) <= MOST_STEPS or len(edges) > MOST_EDGES:
         return None
@@ -68,12 +68,12 @@ def draw_graph(steps: Sequence[Step], now: datetime) -> GraphDrawing | None:
 
 
 def mark(step: Step) -> str:
-    """The class under which the style sheet has its box."""
+    """The CSS class of its box."""
     return MARKS.get(Status(step.status), "bad")
 
 
 def about(step: Step, now: datetime) -> str:
-    """What it waits for, or how long it took."""
+    """The steps it waits for, or how long it took."""
     if step.status == Status.PENDING and step.after:
         return f"after {step.after[0]}" if len(step.after) == 1 else f"after {len(step.after)} others"
     word = words.word(step.status)
@@ -84,7 +84,7 @@ def about(step: Step, now: datetime) -> str:
 
 
 def _columns(steps: Mapping[str, Step]) -> dict[str, int]:
-    """How many steps come before each on its longest way; the steps are in an order in which they may run."""
+    """The length of the longest path to each step; the steps are in topological order."""
     found = dict.fromkeys(steps, 0)
     for name, step in steps.items():
         found[name] = max((found[before] + 1 for before in step.after), default=0)
@@ -92,7 +92,7 @@ def _columns(steps: Mapping[str, Step]) -> dict[str, int]:
 
 
 def _passed(edges: Sequence[Edge], columns: Mapping[str, int]) -> dict[Item, list[Item]]:
-    """What is to the left of each item, with a place in every column that an edge passes."""
+    """The left neighbours of each item, with a place in every column that an edge crosses."""
     found: dict[Item, list[Item]] = {}
     for before, after in edges:
         way = _way((before, after), columns)
@@ -118,7 +118,7 @@ def _items(columns: Mapping[str, int], edges: Sequence[Edge]) -> list[list[Item]
 
 
 def _ordered(items: list[list[Item]], left_of: Mapping[Item, list[Item]]) -> list[list[Item]]:
-    """Each column in the order of what is to the left, which leaves few edges that cross."""
+    """Each column, sorted by the positions of the left neighbours, so that few edges cross."""
     rows: dict[Item, int] = {}
 
     def middle(item: Item) -> float:
@@ -132,7 +132,7 @@ def _ordered(items: list[list[Item]], left_of: Mapping[Item, list[Item]]) -> lis
 
 
 def _places(items: list[list[Item]]) -> tuple[dict[Item, Place], int]:
-    """The left upper corner of each item, and the height of all."""
+    """The upper left corner of each item, and the total height."""
     places: dict[Item, Place] = {}
     lowest = 0
     for number, column in enumerate(items):
@@ -145,7 +145,7 @@ def _places(items: list[list[Item]]) -> tuple[dict[Item, Place], int]:
 
 
 def _arrow(edge: Edge, columns: Mapping[str, int], places: Mapping[Item, Place]) -> str:
-    """From the right side of a step to the left side of another, through its places between."""
+    """From the right side of a step to the left side of another, through its places in between."""
     way = _way(edge, columns)
     x, y = places[way[0]][0] + WIDTH, _middle(way[0], places)
     path = f"M{x} {y}"

@@ -19,7 +19,7 @@ BAD_ENDS = [
 ]
 GOOD, BAD = "SUCCESSFUL", "BAD"
 PLACES = {"PENDING": (4, 44), "QUEUED": (210, 44), "RUNNING": (420, 44), "BACKOFF": (210, 130)}
-# Every arrow that an action can take; BAD is the unsuccessful end that it reached.
+# Every transition of an action; BAD is the unsuccessful end that it reached.
 ARROWS = {
     ("PENDING", "QUEUED"): "M112 63H208",
     ("QUEUED", "RUNNING"): "M318 63H418",
@@ -47,7 +47,7 @@ MAIN = [("PENDING", "QUEUED"), ("QUEUED", "RUNNING"), ("RUNNING", GOOD), ("RUNNI
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A state in the drawing: where it is, its two lines, and how it is marked."""
+    """A state in the drawing: its position, its two lines of text, and its mark."""
 
     x: int
     y: int
@@ -69,7 +69,7 @@ class Drawing:
 
 
 def draw_path(runs: Sequence[Run], now: datetime) -> Drawing:
-    """The state machine with this action's path: the last run drawn through, earlier runs dashed."""
+    """The state machine with this action's path: the last run as solid lines, earlier runs dashed."""
     taken: dict[tuple[str, str], str] = {}
     for run in runs:
         steps = [_place(step.status) for step in run.steps]

@@ -1,6 +1,6 @@
 """Maps without tiles: shapes on a graticule, as SVG paths.
 
-The script replaces a drawing by a map that can be moved, made of the same shapes.
+The script replaces a drawing by a map that can be moved, with the same shapes.
 """
 
 import json
@@ -21,7 +21,7 @@ Ring = list[tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What lies somewhere: rings of longitude and latitude, how it is marked, and its tooltip."""
+    """A shape: rings of longitude and latitude, its mark and its tooltip."""
 
     rings: list[Ring]
     mark: str
@@ -63,7 +63,7 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """From degrees to the drawing: plate carrée, narrowed by the latitude of its middle."""
+    """The projection from degrees to the drawing: plate carrée, scaled by the latitude of its middle."""
 
     west: float
     north: float
@@ -71,12 +71,12 @@ class Frame:
     squeeze: float
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point is drawn."""
+        """The position of a point in the drawing."""
         return round((x - self.west) * self.squeeze * self.scale, 1), round((self.north - y) * self.scale, 1)
 
 
 def draw_features(features: Iterable[Mapping[str, Any]], by: str | None = None) -> Map | None:
-    """Results on a map, tinted by the number in the property `by`; None where nothing has a geometry."""
+    """Results on a map, tinted by the number in the property `by`; None if no feature has a geometry."""
     listed = list(features)
     values = [_value(feature, by) for feature in listed]
     known = sorted(abs(value) for value in values if value is not None)
@@ -89,7 +89,7 @@ def draw_features(features: Iterable[Mapping[str, Any]], by: str | None = None) 
 
 
 def draw_footprints(jobs: Iterable[Job], url: Callable[[str], str], asked: str | None = None) -> Map | None:
-    """Where the inputs of jobs are, with links, and the box that was asked for; None without any."""
+    """The locations of the inputs of jobs, with links, and the box of the search; None if there are none."""
     shapes = [Shape(rings, "asked", "") for rings in [_asked(asked)] if rings]
     for job in jobs:
         if job.bbox is not None:
@@ -100,7 +100,7 @@ def draw_footprints(jobs: Iterable[Job], url: Callable[[str], str], asked: str |
 
 
 def _sides(box: Sequence[float]) -> list[Ring]:
-    """A box that can be seen however small it is; two where it crosses the antimeridian."""
+    """A box that is visible however small it is; two boxes if it crosses the antimeridian."""
     west, south, east, north = box
     north = max(north, south + 0.001)
     if west > east:
@@ -109,7 +109,7 @@ def _sides(box: Sequence[float]) -> list[Ring]:
 
 
 def _asked(text: str | None) -> list[Ring]:
-    """The box of a search as it was written; the route has checked it."""
+    """The box of a search; the route has validated it."""
     parts = [float(part) for part in (text or "").split(",") if part.strip()]
     return _sides(parts) if len(parts) == 4 else []
 
@@ -121,7 +121,7 @@ def _value(feature: Mapping[str, Any], by: str | None) -> float | None:
 
 
 def _tint(value: float | None, known: Sequence[float]) -> str:
-    """By thirds of all values: few classes that can be distinguished without a legend of numbers."""
+    """The class by thirds of all values: few classes, which can be distinguished without a numeric legend."""
     if value is None:
         return "out"
     if value < 0:

@@ -26,7 +26,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One execution: the steps it took, and who opened it where it was opened by hand."""
+    """One execution: its steps, and who opened it if it was opened by a person."""
 
     number: int
     steps: Sequence[Step]

@@ -1,4 +1,4 @@
-"""Results as a table: of the features' properties, those that say most."""
+"""Results as a table: the most informative properties of the features."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ LABELS = ("name", "title", "id")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns with their rows; `numeric` tells which columns hold numbers."""
+    """Columns with their rows; `numeric` lists the columns with numbers."""
 
     columns: list[str]
     numeric: list[bool]
@@ -20,7 +20,7 @@ class Table:
 
 
 def result_table(features: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> Table | None:
-    """A label, what differs between features, and what the summary adds up; None without properties."""
+    """A label, properties that differ between features, and those that the summary adds up; None if empty."""
     properties = [feature.get("properties") or {} for feature in features]
     columns = _columns(properties, summary)
     if not columns:

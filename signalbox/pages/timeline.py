@@ -31,7 +31,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One dispatch and what became of it."""
+    """One dispatch and its result."""
 
     number: int
     status: Status
@@ -64,7 +64,7 @@ def _row(run: Run, now: datetime) -> Row:
 
 
 def _dispatch(step: Step) -> int:
-    """The wait for the first dispatch belongs to it; an end belongs to the attempt that it ended."""
+    """The first dispatch includes the wait for it; an end belongs to the attempt that it ended."""
     return max(step.attempt, 1)
 
 

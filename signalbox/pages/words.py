@@ -31,7 +31,7 @@ LANES = {
     "waiting": ("limit", "Waits for its turn"),
     "empty": ("idle", "Nothing waits"),
 }
-NONE = "\N{EN DASH}"  # what does not apply
+NONE = "\N{EN DASH}"  # a value that does not apply
 MINUS = "\N{MINUS SIGN}"  # as wide as a digit
 DEEDS = {
     "pause": "paused",
@@ -51,7 +51,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 def shape(status: str) -> str:
-    """The name under which the style sheet has the shape and colour of a status."""
+    """The name of a status's shape and colour in the style sheet."""
     return WORDS[Status(status)][0]
 
 
@@ -66,7 +66,7 @@ def state(status: str, text: str | None = None) -> Markup:
 
 
 def lane_state(lane: Lane) -> Markup:
-    """What holds a lane back: its breaker before its limits."""
+    """The state of a lane: its breaker takes precedence over its limits."""
     name, text = LANES[lane.state]
     if lane.breaker is not None and lane.breaker < 1:
         name, text = "slowed", f"Slowed to {lane.breaker * 100:.2g} %"
@@ -74,7 +74,7 @@ def lane_state(lane: Lane) -> Markup:
 
 
 def took(seconds: float | Decimal | None) -> str:
-    """A duration with at most two units; a dash where there is none."""
+    """A duration with at most two units; a dash if there is none."""
     if seconds is None:
         return NONE
     value = max(0.0, float(seconds))
@@ -150,7 +150,7 @@ def ending(uuid: object) -> str:
 
 
 def time_in(path: str) -> tuple[str, str] | None:
-    """The minute around the time in the version 7 uuid of a path; None where there is none."""
+    """The minute around the time in the version 7 uuid of a path; None if there is none."""
     found = _UUID7.search(path)
     if found is None:
         return None
@@ -160,7 +160,7 @@ def time_in(path: str) -> tuple[str, str] | None:
 
 
 def deed(kind: str, actor: str | None) -> str:
-    """What an entry of the journal says that somebody did, or that happened."""
+    """The text of a journal entry: a person's decision, or an automatic event."""
     shown = kind.replace("_", " ")
     return DEEDS.get(kind, shown) if actor else f"{shown[:1].upper()}{shown[1:]}:"
 
@@ -171,10 +171,10 @@ def pretty(value: Any) -> str:
 
 
 def query_of(path: str) -> dict[str, str]:
-    """The query of a path, by name; of names that occur twice the last."""
+    """The query parameters of a path, by name; if a name occurs twice, the last value."""
     return dict(parse_qsl(urlsplit(path).query))
 
 
 def steady(now: datetime) -> datetime:
-    """The time in steps of ten seconds: a live region is sent again when its text has changed."""
+    """The time, rounded to ten seconds: a live region is sent again whenever its text has changed."""
     return now.replace(second=now.second // 10 * 10, microsecond=0)

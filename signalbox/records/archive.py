@@ -1,4 +1,4 @@
-"""What the object store has of a job's run."""
+"""The stored objects of a job's run."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What all records share."""
+"""The base of all records."""
 
 from pydantic import BaseModel, ConfigDict
 

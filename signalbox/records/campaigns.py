@@ -1,4 +1,4 @@
-"""Campaigns: a workflow over the items of a source, as one."""
+"""Campaigns: a workflow over the items of a source, as one action."""
 
 from datetime import datetime
 from typing import Annotated, Any

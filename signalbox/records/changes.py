@@ -1,4 +1,4 @@
-"""What changing routes take and answer."""
+"""Bodies and answers of routes that change something."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""What a person confirms before something is changed."""
+"""Confirmations before something is changed."""
 
 from pydantic import Field
 

@@ -29,7 +29,7 @@ def _from_form(value: Any) -> Any:
 
 
 class _Asked(BaseModel):
-    """Clients send more than we know, which is ignored."""
+    """Unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", use_attribute_docstrings=True)
 

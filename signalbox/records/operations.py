@@ -1,4 +1,4 @@
-"""What operators look at: queues, workers, the inbox and the journal."""
+"""Records for operators: queues, workers, the inbox and the journal."""
 
 from datetime import datetime
 from typing import Any

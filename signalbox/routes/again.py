@@ -1,4 +1,4 @@
-"""A job again, with changes: the form of its process, filled in with what the job was given."""
+"""Running a job again with changes: the form of its process, filled in with the job's inputs."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What the object store has of a job: its page shows it, and every file can be opened."""
+"""The stored objects of a job: its page shows them, and every file can be opened."""
 
 import asyncio
 import json
@@ -62,7 +62,7 @@ def _sizes(store: Store, places: Places) -> dict[str, int | None]:
 
 
 def _path(job: UUID, name: str, output: dict[str, Any]) -> str | None:
-    """The route that answers with this file."""
+    """The path of the route that serves this file."""
     routes = {"output.json": "results", "log.txt": "log", "input.json": "inputs"}
     named_by_output = {_mapping(each).get("name") for each in _list(output.get("files"))}
     if name in routes:

@@ -1,4 +1,4 @@
-"""Campaigns: how far each is, why its items fail, and decisions about the whole."""
+"""Campaigns: the progress of each, why its items fail, and decisions about the whole campaign."""
 
 from functools import partial
 from typing import Any
@@ -128,7 +128,7 @@ async def _decided(call: Call, decision: str, name: str, body: Reason) -> Change
 
 
 async def _failed(call: Call, name: str, cause: str | None) -> int:
-    """How many items ended without success, for that cause where one is given."""
+    """The number of items that ended without success, for one cause if it is given."""
     known = await _known(call, name)
     if cause is None:
         return int(known["unsuccessful"])
@@ -138,7 +138,7 @@ async def _failed(call: Call, name: str, cause: str | None) -> int:
 
 
 async def _retriggered(call: Call, name: str, body: CampaignRetrigger, before: Any) -> CampaignRetriggered:
-    """In groups, each a transaction of its own: what is done stays done where the request is cut off."""
+    """In groups, each a separate transaction: finished groups stay done if the request is interrupted."""
     values = {"name": name, "most": GROUP, "actor": call.caller.name, "before": before}
     values |= {"reason": body.reason, "cause": body.cause}
     done, last = 0, GROUP

@@ -1,4 +1,4 @@
-"""The pages behind buttons: what will happen, how many it concerns, and a reason to give."""
+"""The pages behind buttons: what will happen, how many actions are affected, and a field for the reason."""
 
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -42,7 +42,7 @@ class Selection(Record):
     """All with this correlation id."""
 
     def chosen(self) -> dict[str, Any]:
-        """As a filter; 400 where nothing is selected."""
+        """The selection as a filter; 400 if nothing is selected."""
         given = self.model_dump(exclude_none=True, exclude={"id"})
         if self.id:
             given["jobs"] = self.id

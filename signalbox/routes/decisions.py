@@ -78,7 +78,7 @@ async def _decide(
 
 
 async def _bulk(call: Call, verb: str, choose: str, body: BulkRequest, resume_from: str = "failed") -> Later:
-    """Nothing is done where the count has changed; an action that has changed since then is refused alone."""
+    """Nothing is done if the count has changed; an action that has changed since then is refused alone."""
     given = body.filter.model_dump(exclude_none=True)
     if not given:
         raise HttpProblem(422, "/filter: must have at least one field")
@@ -88,7 +88,7 @@ async def _bulk(call: Call, verb: str, choose: str, body: BulkRequest, resume_fr
 
 
 def check_count(what: str, matched: int, expected: int) -> None:
-    """409 where not as many match as the caller was shown."""
+    """409 if the number of matches is not the one that the caller was shown."""
     if matched != expected:
         raise HttpProblem(
             409,
@@ -98,7 +98,7 @@ def check_count(what: str, matched: int, expected: int) -> None:
 
 
 async def chosen(call: Call, given: dict[str, Any], choose: str) -> list[UUID]:
-    """Failed actions that wait for a decision, or open ones: both are few beside the history."""
+    """Failed actions that wait for a decision, or open ones: both are few compared to the history."""
     values = {**dict.fromkeys(Chosen.model_fields), **given, "limit": MOST + 1}
     rows = await call.rows(named("signalbox", choose), values)
     if len(rows) > MOST:

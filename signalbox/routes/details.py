@@ -1,4 +1,4 @@
-"""What is known of a job beyond its status: events, what followed from it, its inputs, its provenance."""
+"""Details of a job: its events, its callbacks, its inputs and its provenance."""
 
 import asyncio
 import json
@@ -104,7 +104,7 @@ async def prov(call: Call, job: UUID) -> Provenance:
     places = output_places(row)
     run, given, made = f"sy:{places.folder}", f"sy:{places.input}", f"sy:{places.output}"
     agent = f"sy:agent/{row['submitted_by']}"
-    # Of a run whose result was reused, its own job says when it was.
+    # The job that computed a reused result has the times of its run.
     times = {} if row["reused"] else {"prov:startTime": row["started_at"], "prov:endTime": row["ended_at"]}
     activity: dict[str, Any] = {name: at.isoformat() for name, at in times.items() if at is not None}
     return Provenance(

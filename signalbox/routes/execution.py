@@ -1,4 +1,4 @@
-"""Executing a process: inputs are checked, and a job is submitted in the caller's name."""
+"""Executing a process: inputs are checked, and a job is submitted on behalf of the caller."""
 
 import json
 from dataclasses import replace
@@ -59,7 +59,7 @@ async def execute(call: Call, process: str, body: Execute) -> Job | Response:
 
 
 async def _results(call: Call, job: UUID) -> Response:
-    """What `GET /jobs/{job}/results` answers."""
+    """The answer of `GET /jobs/{job}/results`."""
     async with call.site.database.transaction(call.caller) as connection:
         begun = await results(replace(call, session=connection), job)
     answer = await begun.run() if isinstance(begun, Later) else begun
@@ -71,7 +71,7 @@ async def _results(call: Call, job: UUID) -> Response:
 async def _submitted(
     call: Call, process: str, body: Execute, inputs: dict[str, Any], values: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The row of the job, and what is known of its process; read again where it was announced in between."""
+    """The row of the job, and its process; the process is read again if it was announced in between."""
     announced = call.site.announced
     for _ in range(ANNOUNCED_MEANWHILE):
         known = announced.get(process) or await _read(call, process)
@@ -95,7 +95,7 @@ async def _read(call: Call, process: str) -> dict[str, Any]:
 
 
 def _value(given: Any) -> Any:
-    """`{"value": …}` is its value; a link goes to the workflow as it is, and is never fetched here."""
+    """`{"value": …}` is unwrapped; a link is passed to the workflow unchanged, and is never fetched here."""
     if isinstance(given, list):
         return [_unqualified(each) for each in given]
     return _unqualified(given)
@@ -108,7 +108,7 @@ def _unqualified(given: Any) -> Any:
 
 
 def _text(inputs: dict[str, Any]) -> str:
-    """As JSON, within the limits of depth, size and numbers that all submissions have."""
+    """The inputs as JSON, within the limits of depth, size and numbers of all submissions."""
     text, problems = examine(inputs, "inputs")
     if problems:
         errors = [{"pointer": pointer(each.path), "detail": each.message} for each in problems]
@@ -117,7 +117,7 @@ def _text(inputs: dict[str, Any]) -> str:
 
 
 def _key(call: Call) -> str | None:
-    """The key in the caller's own namespace: nobody finds a job of another by guessing its key."""
+    """The key in the caller's own namespace: no caller can find another caller's job by guessing its key."""
     given = call.request.headers.get("idempotency-key")
     if given is None:
         return None

@@ -13,9 +13,7 @@ from switchyard.ledger.queries import query as named
 async def forget_results(call: Call, body: Forget) -> Forgotten:
     """Reuse all chosen results no more, if they are as many as expected."""
     forgotten = await _forget(call, body.filter, body.reason, dry_run=False)
-    check_count(
-        "results", forgotten, body.expected
-    )  # what was done is rolled back where it is another number
+    check_count("results", forgotten, body.expected)  # the change is rolled back if the number differs
     return Forgotten(forgotten=forgotten)
 
 

@@ -1,4 +1,4 @@
-"""The inbox: what waits for a decision, and why it failed."""
+"""The inbox: entries that wait for a decision, and the causes of failures."""
 
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, get

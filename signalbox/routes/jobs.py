@@ -1,4 +1,4 @@
-"""Jobs: the list, one of them, and its end by hand."""
+"""Jobs: the list, a single job, and its cancellation."""
 
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
@@ -17,7 +17,7 @@ from switchyard.ledger.queries import query as named
 FIRST, LAST = UUID(int=0), UUID(int=2**128 - 1)
 WINDOW = 20_000
 OPEN = {"accepted", "running"}
-PAGE, USUAL = 2 * 1024 * 1024, 1500  # characters of a page, and of a job without what may be long
+PAGE, USUAL = 2 * 1024 * 1024, 1500  # characters of a page, and of a job without its long fields
 LONG = ("error", "note", "tags", "lane", "correlation_id")
 PLAIN = ("error", "lane", "tag", "submitted_by", "correlation_id")
 PARTS = ("why", "events", "graph", "family", "inputs", "archive", "usual")
@@ -26,7 +26,7 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 
 def _separate(given: Any) -> Any:
-    """The standard repeats a parameter for each value; commas are taken as well."""
+    """The standard repeats a parameter for each value; commas are accepted as well."""
     texts = given if isinstance(given, list) else [given]
     return [part for text in texts for part in (text.split(",") if isinstance(text, str) else [text])]
 
@@ -112,7 +112,7 @@ async def dismiss(call: Call, job: UUID) -> Job:
 
 
 def _first(rows: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
-    """As many as are asked for and fit on a page, the first in any case."""
+    """As many jobs as are requested and fit on a page, but at least one."""
     total = 0
     for count, row in enumerate(rows[:limit]):
         total += USUAL + sum(len(str(row[name])) for name in LONG)
@@ -122,7 +122,7 @@ def _first(rows: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
 
 
 async def known_job(call: Call, job: UUID) -> dict[str, Any]:
-    """The row of a job that the caller may see, read once per request; 404 where there is none."""
+    """The row of a job that the caller may see, read once per request; 404 if there is none."""
     if job not in call.jobs:
         row = await call.row(named("signalbox", "job"), {"job": job})
         if row is None:
@@ -159,7 +159,7 @@ def job_of(call: Call, row: dict[str, Any]) -> Job:
 
 
 async def _locate(call: Call, jobs: list[Job]) -> None:
-    """Adds where their inputs are, for the map."""
+    """Adds the locations of their inputs, for the map."""
     rows = await call.rows(named("signalbox", "footprints"), {"jobs": [job.jobID for job in jobs]})
     boxes = {str(row["job_id"]): row["bbox"] for row in rows}
     for job in jobs:
@@ -167,7 +167,7 @@ async def _locate(call: Call, jobs: list[Job]) -> None:
 
 
 def _kind(call: Call, query: JobQuery) -> Literal["located_", "open_", ""]:
-    """Which queries find them without looking at all jobs."""
+    """The kind of query that finds the jobs without reading all of them."""
     if query.bbox is not None:
         return "located_"
     only_open = query.status is not None and set(query.status) <= OPEN and call.caller.may(Role.READER)
@@ -175,7 +175,7 @@ def _kind(call: Call, query: JobQuery) -> Literal["located_", "open_", ""]:
 
 
 def _areas(box: list[float] | None) -> str:
-    """The box as Postgres writes an array of boxes; two where it crosses the antimeridian."""
+    """The box as a Postgres array of boxes; two boxes if it crosses the antimeridian."""
     if box is None:
         return "{}"
     west, south, east, north = box

@@ -1,4 +1,4 @@
-"""The journal: who did what, and what happened by itself."""
+"""The journal: decisions of people, and automatic events."""
 
 from typing import Annotated
 

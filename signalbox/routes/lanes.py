@@ -1,4 +1,4 @@
-"""Lanes: whose work is open, and what holds it back."""
+"""Lanes: their open actions, and what holds them back."""
 
 from signalbox.access.roles import Role
 from signalbox.endpoint import Call, get

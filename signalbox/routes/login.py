@@ -1,4 +1,4 @@
-"""Logging in to the pages: the token goes into a cookie that scripts cannot read."""
+"""Logging in to the pages: the token is stored in a cookie that scripts cannot read."""
 
 from typing import Annotated
 

@@ -60,7 +60,7 @@ async def process(call: Call, process: str) -> ProcessDescription:
 
 
 def known(row: dict[str, Any] | None, process: str) -> dict[str, Any]:
-    """The row of a process; 404 where there is none."""
+    """The row of a process; 404 if there is none."""
     if row is None:
         raise not_found(f"there is no process {process[:200]!r}", OGC + "no-such-process")
     return row
@@ -72,7 +72,7 @@ def outputs_of(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _part(schema: Any, key: str, kind: type[Kind]) -> Kind:
-    """What a schema has under that key; empty where there is nothing of that kind."""
+    """The part of a schema under that key; empty if there is none of that kind."""
     found = schema.get(key) if isinstance(schema, dict) else None
     return found if isinstance(found, kind) else kind()
 

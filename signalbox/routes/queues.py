@@ -1,4 +1,4 @@
-"""Queues: what has not ended, by action name."""
+"""Queues: open actions, by action name."""
 
 from itertools import groupby
 from typing import Any

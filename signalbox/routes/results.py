@@ -89,7 +89,7 @@ async def job_file(call: Call, job: UUID, name: str) -> Response | Later:
 
     async def answer() -> Response:
         found = _listed(await read_output(call.site.store, row)).get(name)
-        # A workflow wrote this list: it may lead to its own files and to nobody else's.
+        # A workflow wrote this list: it may refer only to the workflow's own files.
         folder = output_places(row).folder + "/"
         if found is None or not found[0].startswith(folder) or ".." in found[0].split("/"):
             raise not_found("the job wrote no such file")
@@ -106,7 +106,7 @@ async def log(call: Call, job: UUID) -> Response | Later:
 
 
 def output_places(row: dict[str, Any]) -> Places:
-    """Where the results of a job's run are."""
+    """The locations of the results of a job's run."""
     return Places.of_output(row["job_id"], row["run"], row["reused"])
 
 
@@ -134,7 +134,7 @@ async def _successful(call: Call, job: UUID) -> dict[str, Any]:
 
 
 async def _outputs(call: Call, row: dict[str, Any]) -> dict[str, Any]:
-    """Its process may have been withdrawn since: then the output is shown as a whole."""
+    """The process may have been withdrawn since: then the output is shown as a whole."""
     known = await call.row(named("signalbox", "process"), {"process": row["process_id"]})
     return outputs_of(known or {"about": None})
 
@@ -148,7 +148,7 @@ async def _results(call: Call, row: dict[str, Any], known: dict[str, Any]) -> Re
         for name in wanted
         if name not in values
     }
-    # Who did not ask for parts and takes JSON alone is not sent parts.
+    # A client that did not ask for parts and accepts only JSON is not sent parts.
     whole = row["response"] is None and len(wanted) > 1 and wants_json(call.request)
     if whole or row["response"] == "document":
         linked = {name: {"href": href, "type": "application/json"} for name, href in places.items()}
@@ -180,7 +180,7 @@ def _raw(value: Any) -> Response:
 
 
 def _multipart(names: Iterable[str], values: dict[str, Any], places: dict[str, str]) -> Response:
-    """A part for each output; one by reference has the address of its content and no content."""
+    """A part for each output; an output by reference has the address of its content and no content."""
     boundary = secrets.token_hex(16)
     parts = []
     for name in names:
@@ -194,7 +194,7 @@ def _multipart(names: Iterable[str], values: dict[str, Any], places: dict[str, s
 
 
 def _listed(output: dict[str, Any]) -> dict[str, tuple[str, str | None]]:
-    """Key and hash of each file in an output, by name; what is not shaped so is left out."""
+    """Key and hash of each file in an output, by name; values of another shape are left out."""
     found = {}
     for each in output.get("files") or []:
         if isinstance(each, dict) and isinstance(each.get("name"), str) and isinstance(each.get("key"), str):

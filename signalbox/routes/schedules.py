@@ -1,4 +1,4 @@
-"""Schedules: what is submitted at which times, and decisions about it."""
+"""Schedules: their times and ticks, and decisions about them."""
 
 import asyncio
 from typing import Any
@@ -82,7 +82,7 @@ async def _schedule(call: Call, row: dict[str, Any]) -> Schedule:
     ticks = await call.rows(named("schedules", "ticks"), {"name": row["name"], "limit": TICKS})
     firing = row["next_at"] if row["paused_at"] is None else None
     known = {name: row[name] for name in Schedule.model_fields if name in row}
-    # Not on the event loop: an expression that fires once in four years takes long.
+    # Not on the event loop: computing the times of an expression that fires once in four years is slow.
     ahead = await asyncio.to_thread(upcoming, times, firing, 1 + FOLLOWING) if firing else []
     return Schedule(
         **{**known, "next_at": firing, "words": words(times), "following": ahead[1:]},
