@@ -1,4 +1,4 @@
--- What administrators do: each is an event, or a journal entry, with who and why.
+-- Decisions of administrators: each is recorded as an event, or a journal entry, with the actor and the reason.
 
 create or replace function switchyard.named(field text, given text) returns text
 language plpgsql immutable as $$
@@ -25,7 +25,7 @@ end
 $$;
 comment on function switchyard.locked_thread is 'The thread under its row lock; an error where there is none.';
 
--- What `failed` means is the backend's to say: its handler reads it as Work.resumes. One that cannot continue starts again.
+-- The backend defines the meaning of `failed`: its handler reads it as Work.resumes. A backend that cannot continue an execution starts a new one.
 create or replace function switchyard.retrigger(action_uuid uuid, actor text, reason text, resume_from text default 'failed') returns integer
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
@@ -157,7 +157,7 @@ end
 $$;
 comment on function switchyard.call_back is 'Makes the callbacks of an ended action again, as they are configured now; false where they are still due.';
 
--- Narrower than dismiss: what people, conductors or the database put into the inbox stays there.
+-- Narrower than dismiss: entries of people, conductors or the database stay in the inbox.
 create or replace function switchyard.notice_over(kind text, subject text, reason text) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 begin

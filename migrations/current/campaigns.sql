@@ -1,9 +1,9 @@
--- Campaigns: a set (sets.sql) whose members are made of the items of a source, a limited number at a time.
+-- Campaigns: a set (sets.sql) whose members are created from the items of a source, a limited number at a time.
 --
--- Stored     Whoever reads the source, with no transaction open, calls feed(campaign, expected cursor, items, next cursor, last): compare
---            the cursor, store the items whose id is new, move the cursor; one transaction under the campaign's row lock. Killed before, it
---            reads that page again; killed after, the cursor has moved. Of two that read at once, the second finds another cursor.
--- Submitted  Conductors call submit_items: as many items as there is room for become members, in the transaction that notes it with the item.
+-- Stored     The reader of the source, with no transaction open, calls feed(campaign, expected cursor, items, next cursor, last): compare
+--            the cursor, store the items whose id is new, move the cursor; one transaction under the campaign's row lock. If it is killed before,
+--            it reads that page again; if killed after, the cursor has moved. Of two concurrent readers, the second finds a different cursor.
+-- Submitted  Conductors call submit_items: as many items as the limit allows become members, in the transaction that records this with the item.
 -- Ended      With the last item the set is sealed, and ends like every set.
 
 create or replace function switchyard.locked_campaign(name text) returns switchyard.campaign
@@ -70,7 +70,7 @@ language sql immutable parallel safe as $$
 $$;
 comment on function switchyard.is_item is 'Whether it has an id, and parameters that an action may have.';
 
--- The first of an id counts, whatever a later one says. A source that gives the same page for ever is bounded here.
+-- The first item with an id counts, later ones are ignored. A source that returns the same page endlessly is bounded here.
 create or replace function switchyard.feed(campaign uuid, expected jsonb, items jsonb, next jsonb, last boolean) returns integer
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
@@ -126,7 +126,7 @@ end
 $$;
 comment on function switchyard.report_source is 'Records why the source of a campaign could not be read further.';
 
--- The middle one of a large batch is marked: its end notifies, and there is room again before all have ended.
+-- The middle item of a large batch is marked: its end notifies, so that more are submitted before all have ended.
 create or replace function switchyard.submit_some(c switchyard.campaign, room integer, only_id text) returns integer
 language plpgsql as $$
 declare
@@ -154,7 +154,7 @@ end
 $$;
 comment on function switchyard.submit_some is 'Makes members of up to that number of items of a campaign, or of one item; how many there were.';
 
--- What cannot be submitted goes behind all others, and is tried again when it is its turn there.
+-- An item that cannot be submitted is moved behind all others, and tried again when its turn comes.
 create or replace function switchyard.submit_singly(c switchyard.campaign, room integer) returns integer
 language plpgsql as $$
 declare
@@ -199,7 +199,7 @@ end
 $$;
 comment on function switchyard.submit_next is 'Submits as many items of one campaign as there is room for, or seals it; how many.';
 
--- Whatever one campaign raises is rolled back alone, and it is set aside, as in settle_waiting.
+-- An error of one campaign is rolled back alone, and the campaign is set aside, as in settle_waiting.
 create or replace function switchyard.submit_items(p_limit integer default 500, out settled integer, out busy integer)
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare
@@ -270,7 +270,7 @@ end
 $$;
 comment on function switchyard.resume_campaign is 'The campaign submits items again; false where it was not paused.';
 
--- Many failures are retriggered in several calls, up to those of one moment: they may fail again meanwhile. The first opens the campaign again, also one that was canceled.
+-- Many failures are retriggered in several calls, up to those before a given time: they may fail again meanwhile. The first call reopens the campaign, even if it was canceled.
 create or replace function switchyard.retrigger_campaign(
   name text, most integer, actor text, reason text, ended_before timestamptz default 'infinity', cause text default null
 ) returns integer

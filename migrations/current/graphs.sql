@@ -1,5 +1,5 @@
 -- Graphs: several actions in one call, with names instead of ids. The graph is a set (sets.sql) and its nodes are the members,
--- so it has one end, callbacks, progress and a retrigger like any action.
+-- so it has one end, callbacks, progress and a retrigger, like any action.
 
 create or replace function switchyard.graph_error(message text, variadic parts text[]) returns void
 language plpgsql as $$
@@ -51,8 +51,8 @@ language sql immutable as $$
 $$;
 comment on function switchyard.graph_edges is 'Which node waits for which: an input of another is an edge too.';
 
--- Kahn's algorithm on numbers: a layer at a time with NOT EXISTS took 29 s for a chain of 1,000. Edges are sorted by the node
--- that is waited for; first_edge is where those of a node begin.
+-- Kahn's algorithm on numbers: processing one layer at a time with NOT EXISTS took 29 s for a chain of 1,000. Edges are sorted by the
+-- node that is waited for; first_edge is the index of the first edge of a node.
 create or replace function switchyard.graph_order(names text[], waiters integer[], dependencies integer[], first_edge integer[]) returns text[]
 language plpgsql immutable as $$
 declare
@@ -120,7 +120,7 @@ end
 $$;
 comment on function switchyard.checked_graph is 'The names of the nodes in an order in which they may be made; an error where the graph is not well-formed.';
 
--- Ids in the order of the graph: of actions in one INSERT, one waits only for a smaller id.
+-- Ids are in the order of the graph: of the actions in one INSERT, each may only wait for smaller ids.
 create or replace function switchyard.add_nodes(p_set uuid, graph jsonb, names text[], p_submitted_by text) returns void
 language plpgsql as $$
 declare
@@ -178,8 +178,8 @@ end
 $$;
 comment on function switchyard.submit_graph is 'Asks for several actions that wait for each other; the ids of the graph (without a name) and of its nodes.';
 
--- A workflow with steps is claimed like any action; whoever claimed it asks for its steps here, in one transaction. Asked again (after
--- a crash, or by two at once), it finds the set there, or its run over.
+-- A workflow with steps is claimed like any action; the conductor that claimed it creates its steps here, in one transaction. If this is called
+-- again (after a crash, or by two conductors at once), the set exists already, or its run has ended.
 create or replace function switchyard.open_graph(p_uuid uuid, p_run integer, p_attempt integer, graph jsonb) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare

@@ -1,5 +1,5 @@
--- Jobs: actions that run a workflow, in the words of OGC API Processes. A caller that may not read the table action sees
--- what it submitted itself.
+-- Jobs: actions that run a workflow, in the terms of OGC API Processes. A caller without access to the table action sees
+-- only the jobs that it submitted.
 
 create or replace function switchyard.job_status(status switchyard.status, started_at timestamptz) returns text
 language sql immutable parallel safe as $$
@@ -46,7 +46,7 @@ from switchyard.visible_action a join switchyard.thread t using (action_uuid) le
 where a.workflow is not null and p.hidden_at is null;
 comment on view switchyard.job is 'Actions that run a workflow, in the words of OGC API Processes; without those that were dismissed after their end.';
 
--- A body in SQL is planned over all partitions at every call. Callbacks are submitted by caboose: who may see an action may see all that followed from it.
+-- A body in SQL would be planned over all partitions at every call. Callbacks are submitted by caboose: a caller that may see an action may also see its callbacks.
 create or replace function switchyard.family(root uuid, most integer default 1000)
 returns table (action_uuid uuid, parent_uuid uuid, action_name text, workflow text, callback text, depth integer,
   status switchyard.status, run integer, attempt integer, error text, created_at timestamptz, ended_at timestamptz)
@@ -68,7 +68,7 @@ end
 $$;
 comment on function switchyard.family is 'An action that the caller may see and all that followed from it, parents before children.';
 
--- All members were submitted by whoever submitted the whole; so who may see one may see all. A member of a campaign has no node.
+-- All members were submitted by the caller that submitted the set, so a caller that may see one may see all. A member of a campaign has no node.
 create or replace function switchyard.graph_of(job_id uuid)
 returns table (whole uuid, name text, action_uuid uuid, action_name text, workflow text, after text[], status switchyard.status, run integer,
   attempt integer, error text, started_at timestamptz, ended_at timestamptz)
@@ -94,7 +94,7 @@ end
 $$;
 comment on function switchyard.graph_of is 'The steps of the graph that a job which the caller may see is the whole or a step of, in an order in which they may run.';
 
--- The facts name other actions and workers: who sees its own jobs only is given the sentence.
+-- The facts contain other actions and workers: a caller that sees only its own jobs is given only the sentence.
 create or replace function switchyard.job_why(job_id uuid) returns jsonb
 language plpgsql stable security definer set search_path = switchyard, pg_temp as $$
 declare
@@ -110,7 +110,7 @@ end
 $$;
 comment on function switchyard.job_why is 'Why a job that the caller may see has not ended.';
 
--- As long as others of its workflow took lately: the estimate of one that has just begun.
+-- The recent durations of its workflow: the estimate for an action that has just started.
 create or replace function switchyard.job_usual(job_id uuid, out low_seconds double precision, out high_seconds double precision)
 language plpgsql stable security definer set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan as $$
 declare
@@ -124,7 +124,7 @@ end
 $$;
 comment on function switchyard.job_usual is 'Between which times 8 of 10 recent jobs of the same process took, of a job that the caller may see; null where too few are known.';
 
--- Submits a job over HTTP: the same function as everywhere, and how its results were asked for.
+-- Submits a job over HTTP: the same function as everywhere, and in which form its results were requested.
 create or replace function switchyard.execute(
   process text, inputs jsonb, idempotency_key text default null, correlation_id text default null, callbacks jsonb default null,
   outputs jsonb default null, response text default null, priority integer default 100, lane text default null, tags text[] default null,
@@ -164,7 +164,7 @@ end
 $$;
 comment on function switchyard.execute is 'Submits a job of that process in the caller''s name; with an idempotency key used before, the first job. With a version, only while the process is as it was when that was read.';
 
--- Planning the view over all partitions takes twice as long as everything else here; the generic plan looks at one of each at run time.
+-- Planning the view over all partitions takes twice as long as everything else here; the generic plan reads one partition of each table at run time.
 create or replace function switchyard.execute_job(
   process text, inputs jsonb, idempotency_key text, correlation_id text, callbacks jsonb, outputs jsonb, response text, priority integer,
   lane text, tags text[], version text, no_cache boolean default null, start_after timestamptz default null,
@@ -180,7 +180,7 @@ end
 $$;
 comment on function switchyard.execute_job is 'The same as execute; returns the job.';
 
--- A caller may end what it may see: an open job is canceled, an ended one no longer listed. No row is deleted.
+-- A caller may cancel the jobs that it may see: an open job is canceled, an ended one is no longer listed. No row is deleted.
 create or replace function switchyard.dismiss_job(job_id uuid, reason text) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 begin

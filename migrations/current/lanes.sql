@@ -1,8 +1,8 @@
 -- Lanes: exact limits and fair turns for a flow (an action name, or one workflow of it). ADR 0131 has the protocol.
 --
--- One claim of a flow at a time (an advisory lock until the end of the statement, milliseconds). Nothing is counted that
--- could leak: a session's row lists what it has in flight, and every claim replaces it by what the session says it still
--- holds and what it gets now. A session that died has no locks: its row is deleted four seconds later. A lane's in_flight is the sum over these
+-- Claims of a flow run one at a time (an advisory lock until the end of the statement, milliseconds). There are no counters that
+-- could leak: a session's row lists its actions in flight, and every claim replaces the list by those that the session reports as still
+-- held and those it claims now. A session that died has no locks: its row is deleted four seconds later. A lane's in_flight is the sum over these
 -- rows, changed in the same transaction.
 
 create or replace function switchyard.lane_at(p_parameters jsonb, p_path jsonpath) returns text
@@ -21,7 +21,7 @@ end
 $$;
 comment on function switchyard.lane_at is 'The lane that a path finds in the parameters; null where it finds nothing.';
 
--- What was submitted before its name had a path could not be refused.
+-- For actions that were submitted before their name had a path: they cannot be refused any more.
 create or replace function switchyard.lane_or_none(p_parameters jsonb, p_path jsonpath) returns text
 language sql immutable parallel safe as $$
   select case when jsonb_typeof(p.found) not in ('object', 'array') and length(p.found #>> '{}') between 1 and 200 then p.found #>> '{}' end
@@ -29,8 +29,8 @@ language sql immutable parallel safe as $$
 $$;
 comment on function switchyard.lane_or_none is 'The same, but null where what the path finds cannot be a lane.';
 
--- What waits for `aging` seconds goes before what comes then with a priority that is smaller by one. A rank never changes: all grow
--- old at the same pace, so the order of two actions is settled when the second comes.
+-- An action that has waited for `aging` seconds goes before a new one whose priority is smaller by one. A rank never changes: all actions
+-- age at the same rate, so the order of two actions is fixed when the second is submitted.
 create or replace function switchyard.rank_of(p_priority smallint, p_uuid uuid, p_aging double precision) returns bigint
 language sql immutable parallel safe as $$
   select case when p_aging is null then p_priority
@@ -50,7 +50,7 @@ language sql stable as $$
 $$;
 comment on function switchyard.flow_of is 'The flow, the lane and the rank of an action; null where its name has no lanes and limits.';
 
--- A group with each claim: one statement for a long queue would take longer than a statement may. Each arrives again, at its new place.
+-- One group with each claim: a single statement for a long queue would exceed the statement timeout. Each action arrives again, at its new place.
 create or replace function switchyard.rerank(p_flow switchyard.flow) returns void
 language plpgsql volatile as $$
 declare
@@ -67,8 +67,8 @@ end
 $$;
 comment on function switchyard.rerank is 'Gives the next open actions of a flow the ranks that its new priority_aging means.';
 
--- A name always has a flow of its own where one of its workflows has one. What is in the yard without: it was there before
--- the flow was announced, or came from a transaction that was open then. It goes to the lane that it would have had.
+-- If a workflow of a name has a flow, the name has one as well. Strays are rows of the yard without a flow: they were inserted before
+-- the flow was announced, or by a transaction that was open then. They are moved to the lane that they would have had.
 create or replace function switchyard.adopt_strays(p_action_name text) returns void
 language sql volatile as $$
   with adopted as (
@@ -85,7 +85,7 @@ language sql volatile as $$
 $$;
 comment on function switchyard.adopt_strays is 'Gives ready actions of a name their flow and lane, where they have none.';
 
--- Session locks end with the connection: whoever gets (1937204084, session) knows that it is gone.
+-- Session locks end with the connection: a session that acquires (1937204084, session) knows that the other one has ended.
 create or replace function switchyard.flow_session_number() returns bigint
 language plpgsql volatile as $$
 declare
@@ -101,7 +101,7 @@ end
 $$;
 comment on function switchyard.flow_session_number is 'The number of this session; it holds the lock (1937204084, number) for as long as it lives.';
 
--- Every ready row behind its lane's position is in early, and a lane that has one is not empty.
+-- Every ready row behind its lane's position is in early, and a lane with such a row is not empty.
 create or replace function switchyard.lanes_arrive(p_state switchyard.flow_state, p_flow switchyard.flow, p_lanes text[], p_ranks bigint[], p_uuids uuid[])
 returns void language plpgsql volatile as $$
 begin
@@ -134,7 +134,7 @@ end
 $$;
 comment on function switchyard.lanes_arrive is 'Updates lanes for rows that became ready: new lanes, empty ones, and what lies behind their positions.';
 
--- Too many arrivals to read one by one: every lane that has a ready row starts at its front again.
+-- Too many arrivals to read one by one: every lane with a ready row starts at its front again.
 create or replace function switchyard.lanes_restart(p_state switchyard.flow_state, p_flow switchyard.flow) returns void
 language plpgsql volatile as $$
 declare
@@ -223,7 +223,7 @@ end
 $$;
 comment on function switchyard.flow_arrivals is 'What became ready or began to wait since that snapshot and is not in flight.';
 
--- After a crash of the server the last claims may be forgotten, and tokens with them: it starts with none.
+-- A crash of the server may lose the last claims and the tokens they spent: the flow starts with no tokens.
 create or replace function switchyard.refilled(p_tokens double precision, p_at timestamptz, p_now timestamptz, p_rate double precision, p_burst double precision)
 returns double precision language sql stable as $$
   select least(p_burst, case when p_at < pg_postmaster_start_time() then 0 else coalesce(p_tokens, p_burst) end
@@ -231,14 +231,14 @@ returns double precision language sql stable as $$
 $$;
 comment on function switchyard.refilled is 'The tokens of a bucket now; null without a rate.';
 
--- 1. What this session no longer holds, and what dead sessions held, leaves the flight. Of that, what is ready is stamped:
---    given back without an outcome, or a new run of it was opened meanwhile.
--- 2. Strays are adopted; what is due becomes ready; lanes are updated for what arrived since the last claim's snapshot; lanes whose
---    tokens have come are ready.
+-- 1. Actions that this session no longer holds, and those of dead sessions, are no longer in flight. Those of them that are ready are
+--    stamped: they were released without an outcome, or a new run of them was opened meanwhile.
+-- 2. Strays are adopted; due actions become ready; lanes are updated for arrivals since the last claim's snapshot; lanes that have
+--    tokens again become ready.
 -- 3. Ready lanes in the order of their virtual time, the head of each, at most quantum x weight, its free slots and its tokens.
---    Try locks, look again in a new statement, write the lane. If room is left and every lane had its turn: again, with four
---    times the quantum. A large claim begins with a larger one: it writes fewer lanes, and what it takes starts at once anyway.
--- The outcome's own commit flushes this one too, so it need not wait for the disk.
+--    Try locks, look again in a new statement, write the lane. If slots are left and every lane had its turn: again, with four
+--    times the quantum. A large claim starts with a larger quantum: it writes fewer lanes, and its actions start at the same time anyway.
+-- The later commit of the outcome also flushes this one, so it need not wait for the disk.
 create or replace function switchyard.lane_claim(
   p_flow text, p_limit integer, p_held uuid[] default '{}', p_slowed text[] default '{}', p_factors double precision[] default '{}',
   out uuids uuid[], out runs integer[], out attempts integer[], out lock_ids bigint[], out limited boolean, out next_due timestamptz,
@@ -558,8 +558,8 @@ end
 $$;
 comment on function switchyard.lane_claim is 'Locks and returns up to p_limit actions of a flow, within its limits and in fair turns; p_held is all that the session still holds.';
 
--- As the configuration has them. A flow that changes keeps its lanes and what is in flight; where priorities age at another pace
--- than before, claims give what is open other ranks.
+-- As in the configuration. A flow that changes keeps its lanes and its actions in flight; if the rate at which priorities age has
+-- changed, claims give open actions new ranks.
 create or replace function switchyard.announce_flows(p_flows jsonb) returns void
 language plpgsql volatile security definer set search_path = switchyard, pg_temp as $$
 declare

@@ -1,20 +1,20 @@
--- Reuse: an action whose workflow has `reuse` in the configuration gets the result of one that computed the same.
+-- Reuse: an action whose workflow has `reuse` in the configuration is given the result of an earlier action with the same key.
 --
--- Seeks    Submission decides nothing. The action is held as in waiting.sql, and its row in `reuse` has its key. One that waits for
---          others, or for its time, looks when that is over.
+-- Seeks    Submission decides nothing. The action is held as in waiting.sql, and its row in `reuse` has its key. An action that waits for
+--          others, or for its time, seeks when that wait is over.
 -- Leads    One action of a key computes: it was released, and its row in the yard is marked, so that its end notifies.
--- Follows  The others stay held. When the leader is successful they end SUCCESSFUL with detail.reused; when it ends otherwise the
+-- Follows  The others stay held. If the leader is successful, they end SUCCESSFUL with detail.reused; if it ends otherwise, the
 --          oldest of them leads.
--- Result   The leader's row stays, until it is too old for somebody, forgotten, or dropped by retention.
--- Settled  settle_reuse decides, one key at a time. Conductors run it; any number may, for it remembers nothing.
+-- Result   The leader's row stays until it is too old for a request, forgotten, or dropped by retention.
+-- Settled  settle_reuse decides, one key at a time. Conductors run it; any number may do so, because it holds no state.
 --
 -- Why it is correct:
--- - One decision per key at a time: under its advisory lock, in statements that see what was decided before. A constraint of the
---   table allows one leader per key whatever happens.
--- - Whoever waits is found again: a key with waiting rows has one that seeks, or a leader whose end makes the key due. Whoever takes
---   away a leader's row makes its followers seek; an action begins to follow only under that row's lock.
+-- - One decision per key at a time: under its advisory lock, in statements that see earlier decisions. In any case a constraint of the
+--   table allows only one leader per key.
+-- - No waiting action is lost: a key with waiting rows has one that seeks, or a leader whose end makes the key due. A transaction that
+--   removes a leader's row makes its followers seek; an action starts to follow only under that row's lock.
 -- - A follower ends once: under its thread's lock, in the transaction that deletes its row.
--- - No deadlock: settle_reuse waits for no lock of rows. Others take the thread first, then rows of `reuse` in the order of their ids.
+-- - No deadlock: settle_reuse waits for no row lock. Others lock the thread first, then rows of `reuse` in the order of their ids.
 
 create or replace function switchyard.reuse_key(a switchyard.action, rule jsonb) returns jsonb
 language sql stable as $$
@@ -51,7 +51,7 @@ end
 $$;
 comment on function switchyard.seek is 'Those of these actions that look for a result from now on; the caller holds them.';
 
--- Inserted with their workflow's rule known, and held; without a key they start like any other.
+-- Actions are inserted when the rule of their workflow is known, and are held; without a key they start like any other.
 create or replace function switchyard.hold_seekers(p_uuids uuid[]) returns void
 language plpgsql as $$
 declare
@@ -66,7 +66,7 @@ end
 $$;
 comment on function switchyard.hold_seekers is 'Of new actions that are held because of their workflow: they look for a result, or are held no longer.';
 
--- Followers of a leader that is no longer one would wait for ever.
+-- Without this, followers of a former leader would wait forever.
 create or replace function switchyard.leave_reuse(p_uuids uuid[]) returns integer
 language plpgsql as $$
 declare
@@ -88,7 +88,7 @@ end
 $$;
 comment on function switchyard.leave_reuse is 'These actions no longer wait, lead or have a result to reuse, and whoever followed them looks again; how many they were.';
 
--- Not those that somebody has locked. A row whose action is no longer held has nothing to wait for: it was canceled.
+-- Rows that another transaction has locked are skipped. A row whose action is no longer held has nothing to wait for: the action was canceled.
 create or replace function switchyard.waiting_for_key(k jsonb, p_role text, p_limit integer) returns uuid[]
 language plpgsql as $$
 declare
@@ -255,7 +255,7 @@ select r.action_uuid, r.workflow, r.version, nullif(r.key ->> 2, '') as lane, r.
 from switchyard.reuse r join switchyard.thread t using (action_uuid) where r.role in ('leads', 'result');
 comment on view switchyard.results is 'The results that may be reused, and those that are being computed, with the number of actions that wait for each.';
 
--- What is being computed is forgotten too, unless only what ended before some time is: those that wait for it compute it again.
+-- Computations in progress are forgotten too, unless only results before a given time are: their followers compute the result again.
 create or replace function switchyard.forget_results(
   actor text, reason text, workflow text default null, version text default null, action_uuid uuid default null,
   before timestamptz default null, dry_run boolean default false

@@ -1,5 +1,5 @@
--- Schedules. A conductor reads what is due, computes the times, and calls tick: row lock, compare, submit, move on, in
--- one transaction. Any number of conductors may do so at once; all but the first find another next_at and do nothing.
+-- Schedules. A conductor reads the schedules that are due, computes the times, and calls tick: lock the row, compare, submit, advance, in
+-- one transaction. Any number of conductors may do so at once; all but the first find a different next_at and do nothing.
 
 create or replace function switchyard.locked_schedule(name text) returns switchyard.schedule
 language plpgsql as $$
@@ -15,7 +15,7 @@ end
 $$;
 comment on function switchyard.locked_schedule is 'The schedule under its row lock; an error where there is none.';
 
--- The offset is the same at every tick: schedules that share a time are spread, and each keeps its distance between ticks.
+-- The offset is the same at every tick: schedules that share a time are spread, and the interval between the ticks of each is unchanged.
 create or replace function switchyard.submit_tick(s switchyard.schedule, tick_at timestamptz) returns uuid
 language plpgsql as $$
 declare
@@ -38,7 +38,7 @@ language sql stable as $$
 $$;
 comment on function switchyard.open_of is 'The actions of that schedule that have not ended; those of a backfill do not count.';
 
--- What is done with a tick while an earlier action is open. A queue of more than 100 would never be worked off: it skips.
+-- How a tick is handled while an earlier action is open. A queue of more than 100 would never be worked off, so further ticks are skipped.
 create or replace function switchyard.tick_outcome(s switchyard.schedule, open uuid[]) returns text
 language sql stable as $$
   select case
@@ -51,7 +51,7 @@ language sql stable as $$
 $$;
 comment on function switchyard.tick_outcome is 'fired, skipped or queued, as the overlap of the schedule decides.';
 
--- One tick, once: whoever inserts its row decides it. The action goes into recent, which the caller writes.
+-- One tick, once: the transaction that inserts its row decides it. The action is added to recent, which the caller writes.
 create or replace function switchyard.decide_tick(inout s switchyard.schedule, tick_at timestamptz)
 language plpgsql as $$
 declare
@@ -78,8 +78,8 @@ end
 $$;
 comment on function switchyard.decide_tick is 'Submits, skips or queues one tick; does nothing where it was decided before.';
 
--- A long outage is worked off in several calls, and is one entry: a call that begins where the entry ends continues it.
--- Where the last tick made up for the others there is nothing to decide.
+-- A long outage is processed in several calls, but is one entry: a call that begins where the entry ends continues it.
+-- If the last missed tick has fired, there is nothing to decide.
 create or replace function switchyard.report_missed(
   s switchyard.schedule, began timestamptz, reached timestamptz, missed bigint, fired bigint
 ) returns void language plpgsql as $$
@@ -159,7 +159,7 @@ end
 $$;
 comment on function switchyard.release_tick is 'Submits the oldest queued tick of a schedule once its last action has ended; null where there is none.';
 
--- Where the definition is the same, nothing changes. The next tick was computed from the row of that revision (0: no row).
+-- If the definition is the same, nothing changes. The next tick was computed from the row of that revision (0: no row).
 create or replace function switchyard.apply_schedule(
   name text, definition jsonb, next_at timestamptz, expected_revision integer, actor text
 ) returns boolean language plpgsql security definer set search_path = switchyard, pg_temp as $$
@@ -228,7 +228,7 @@ end
 $$;
 comment on function switchyard.pause_schedule is 'The schedule fires no more; false where it was paused already.';
 
--- The ticks of the pause are not missed: that it paused was a decision. So the next one is after now.
+-- Ticks during a pause do not count as missed, because the pause was a decision. So the next one is after now.
 create or replace function switchyard.resume_schedule(name text, revision integer, next_at timestamptz, actor text, reason text) returns boolean
 language plpgsql security definer set search_path = switchyard, pg_temp as $$
 declare

@@ -1,12 +1,12 @@
--- Sets: an action that has members, other actions, and ends when they have: a graph or a campaign. See waiting.sql, whose
--- protocol this is: nobody counts towards the end.
+-- Sets: a set is an action with members, which are other actions, and ends when all of them have ended: a graph or a campaign. It uses
+-- the protocol of waiting.sql: the end does not depend on a counter.
 --
--- Open     The set is RUNNING, for no conductor has anything to do for it, and its own row in the yard is marked.
--- Watched  It marks one open member. Whoever ends a marked row notifies.
--- Settled  settle_sets looks at sets that are sealed and watch no open member, and marks another, or ends the set. A set that
---          ended in another way (canceled, timed out) has its open members canceled.
--- Counted  Every statement that ends members adds a line to tally, in the same transaction, so the sums are as right as the
---          yard. Nobody updates a line. Only progress is read from it; that no member is open is read from the yard.
+-- Open     The set is RUNNING, because no conductor has anything to do for it, and its own row in the yard is marked.
+-- Watched  It marks one open member. The transaction that ends a marked row notifies.
+-- Settled  settle_sets looks at sets that are sealed and watch no open member, and marks another member, or ends the set. If a set
+--          ended in another way (canceled, timed out), its open members are canceled.
+-- Counted  Every statement that ends members adds a line to tally, in the same transaction, so the sums are consistent with the
+--          yard. Lines are never updated. They are used for progress only; whether a member is open is read from the yard.
 --
 -- Locks, in this order: sets, thread of the set, threads of members. settle_sets waits for none of them.
 
@@ -19,7 +19,7 @@ end
 $$;
 comment on function switchyard.open_set is 'An action that has members is RUNNING until they have ended.';
 
--- Its row in sets comes first: no other action may have such a name (action_makes_thread).
+-- The row in sets is inserted first: no other action may have such a name (action_makes_thread).
 create or replace function switchyard.make_set(wanted switchyard.action, p_policy text default 'successful') returns uuid
 language plpgsql as $$
 declare
@@ -53,7 +53,7 @@ end
 $$;
 comment on function switchyard.seal_set is 'No more members: the set ends when the last of them does.';
 
--- Sealing updates the row, so it waits for us, and we do not wait for each other. (KEY SHARE would not stop it.)
+-- Sealing updates the row, so it waits for this lock; holders of this lock do not wait for each other. (KEY SHARE would not block it.)
 create or replace function switchyard.add_members(p_set uuid, members bigint) returns void
 language plpgsql as $$
 begin
@@ -78,7 +78,7 @@ end
 $$;
 comment on function switchyard.note_ends is 'Counts the ends of members, and notifies where somebody waits for one of these actions.';
 
--- The set's end was about its members, so it is open again with one of them. One that was canceled stays as it is.
+-- The end of a set depends on its members, so the set is reopened with one of them. A canceled set is not changed.
 create or replace function switchyard.join_again(p_uuid uuid, p_old switchyard.status) returns void
 language plpgsql as $$
 declare
@@ -123,7 +123,7 @@ end
 $$;
 comment on function switchyard.reopen_set is 'Opens the next run of a set that has ended; the run.';
 
--- In the order of their ids. Those whose callbacks are still being made are left for the next call.
+-- In the order of their ids. Members whose callbacks are still being created are left for the next call.
 create or replace function switchyard.retrigger_members(
   p_set uuid, most integer, actor text, reason text, ended_before timestamptz default 'infinity', cause text default null
 ) returns integer
@@ -162,7 +162,7 @@ end
 $$;
 comment on function switchyard.retrigger_set is 'Opens a set again, with all its members that ended without success.';
 
--- Locked first, and only those that nobody else has locked: they may be ending.
+-- Members are locked first, and those that another transaction has locked are skipped: they may be ending.
 create or replace function switchyard.cancel_members(p_set uuid, p_status switchyard.status, p_limit integer) returns integer
 language plpgsql as $$
 declare
@@ -191,7 +191,7 @@ language sql stable as $$
 $$;
 comment on function switchyard.tally_of is 'How many members a set has, and how they ended.';
 
--- Deleted and inserted in one statement, so that every reader sees the same sums. The last minutes stay apart, for the rate.
+-- Lines are deleted and inserted in one statement, so that every reader sees the same sums. Those of the last minutes are not merged, for the rate.
 create or replace function switchyard.fold_tally(p_set uuid) returns void
 language sql as $$
   with gone as (
@@ -204,7 +204,7 @@ language sql as $$
 $$;
 comment on function switchyard.fold_tally is 'Makes one line of many.';
 
--- The tally first: an old snapshot makes the walk over ended members long. The youngest is likely to end last.
+-- The tally is read first: with an old snapshot, the scan over ended members is long. The youngest member is likely to end last.
 create or replace function switchyard.settle_set(s switchyard.sets) returns text
 language plpgsql as $$
 declare

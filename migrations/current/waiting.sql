@@ -1,22 +1,22 @@
 -- Waiting: an action with `after` starts once those actions have ended.
 --
--- Held     It is PENDING in the yard with due = infinity, so no claim sees it. Its row in `waiting` has what it waits for.
--- Watched  It marks one open action of those (yard.watched). Whoever ends a marked row notifies; nobody counts, so there is
---          nothing that a crash could leave wrong, and an end takes no lock of a waiter.
--- Settled  settle_waiting looks at what watches nothing that is marked and open, and either marks another open one, or decides:
---          release, or CANCELED with the reason. Conductors run it; any number may, for it remembers nothing.
+-- Held     It is PENDING in the yard with due = infinity, so no claim sees it. Its row in `waiting` lists the actions that it waits for.
+-- Watched  It marks one open action of those (yard.watched). The transaction that ends a marked row notifies; there is no counter
+--          that a crash could leave wrong, and an end takes no lock of a waiter.
+-- Settled  settle_waiting looks at waiters that watch no marked and open action, and either marks another open one, or decides:
+--          release, or CANCELED with the reason. Conductors run it; any number may do so, because it holds no state.
 --
 -- Why it is correct:
--- - The decision is made in one statement, so in one snapshot, in which all of `after` have ended. Of two last ends at once,
---   whichever commits second is followed by a look that sees both.
--- - Marking and ending change the same row of the yard. Mark first: the end waits, deletes the marked row, and notifies. End
---   first: the row is locked or gone, and the waiter is looked at again.
--- - A row that is locked is not a row that is gone: such a waiter is busy, and looked at again.
--- - Released once: its row in `waiting` is deleted in the releasing transaction, under that row's lock.
--- - No cycle: an action waits only for actions that are there already, and `after` never changes.
+-- - The decision is made in one statement, so in one snapshot, in which all of `after` have ended. If the last two end at the same
+--   time, a look that sees both follows the second commit.
+-- - Marking and ending change the same row of the yard. If the mark is first, the end waits, deletes the marked row, and notifies. If
+--   the end is first, the row is locked or deleted, and the waiter is looked at again.
+-- - A locked row is not treated as a deleted one: such a waiter is busy, and looked at again.
+-- - A waiter is released once: its row in `waiting` is deleted in the releasing transaction, under that row's lock.
+-- - No cycle: an action waits only for actions that exist already, and `after` never changes.
 -- - No deadlock: all locks of others' rows are taken with SKIP LOCKED. Order: waiting, thread and yard of the waiter, yard of the watched.
 
--- A conductor that knows of no waiter sleeps without a bell; one that settles sleeps on the bell.
+-- A conductor without waiters sleeps without a bell; one that settles sleeps on the bell.
 create or replace function switchyard.wake_settlers() returns void
 language plpgsql as $$
 begin
@@ -25,7 +25,7 @@ end
 $$;
 comment on function switchyard.wake_settlers is 'Wakes the conductors when this transaction commits: there is a new waiter.';
 
--- The waiters of one INSERT. Within it, an action may wait for one with a smaller id only, or two could wait for each other.
+-- The waiters of one INSERT. Within it, an action may only wait for one with a smaller id, or two could wait for each other.
 create or replace function switchyard.hold(p_waiters uuid[]) returns void
 language plpgsql as $$
 declare
@@ -64,7 +64,7 @@ end
 $$;
 comment on function switchyard.hold_again is 'A retriggered action waits again for what it waited for, or looks for a result again.';
 
--- In the order of their ids, like all that locks several threads.
+-- In the order of their ids, like all functions that lock several threads.
 create or replace function switchyard.reopen_waiters(p_uuid uuid, actor text, reason text) returns integer
 language plpgsql as $$
 declare
@@ -186,8 +186,8 @@ language sql stable as $$
 $$;
 comment on function switchyard.looked_at_again is 'Until when something is set aside that could not be settled for this error; longer where it took too long.';
 
--- p_new: only those that watch nothing yet (cheap), only the others (a walk over all waiters), or both. Marked, not only there: one that
--- was watched, ended and was retriggered has a new row without the mark. In small batches: a kill loses a batch.
+-- p_new: only waiters that watch nothing yet (cheap), only the others (a scan of all waiters), or both. A watched row must be marked, not only
+-- exist: an action that was watched, ended and was retriggered has a new row without the mark. In small batches: a kill loses a batch.
 create or replace function switchyard.settle_waiting(p_limit integer default 50, p_new boolean default null, out settled integer, out busy integer)
 language plpgsql security definer set search_path = switchyard, pg_temp
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
@@ -227,7 +227,7 @@ end
 $$;
 comment on function switchyard.settle_waiting is 'Looks at waiters whose turn it may be; how many moved on, and how many could not be decided because others hold their rows.';
 
--- Under the lock of the thread's partition: nobody can begin to wait for one of its actions meanwhile.
+-- Under the lock of the thread's partition: no action can start to wait for one of its actions meanwhile.
 create or replace function switchyard.remember_ends(suffix text) returns void
 language plpgsql as $$
 begin

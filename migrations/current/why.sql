@@ -1,5 +1,5 @@
--- Why an action has not ended: one sentence, with an estimate. Everything is read from what claims read, so the sentence is what the
--- next claim will find; nothing is locked, and nothing is counted past a bound, whatever the length of the queue.
+-- Why an action has not ended: one sentence, with an estimate. It reads the same rows as claims do, so the sentence matches what the
+-- next claim will find; it takes no locks, and counts only up to a bound, however long the queue is.
 
 create or replace function switchyard.in_words(seconds double precision) returns text
 language sql immutable parallel safe strict as $$
@@ -16,9 +16,9 @@ create or replace function switchyard.moment(at timestamptz) returns text
 language sql stable parallel safe strict as $$ select to_char(at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"') $$;
 comment on function switchyard.moment is 'A time, in UTC, as it is written in sentences.';
 
--- Of the threads before the oldest that has not ended every one has ended: the newest of those are a fair sample. Where the
--- sample is too small, the newest of all have to do; those that take long are still missing from them. No index has the name or
--- the end, for it would end HOT updates; a few hundred rows by their primary key take a few milliseconds.
+-- All threads before the oldest open one have ended: the newest of them are a fair sample. If this
+-- sample is too small, the newest of all threads are used, in which long executions are still missing. No index has the name or
+-- the end, because it would prevent HOT updates; a few hundred rows by their primary key take a few milliseconds.
 create or replace function switchyard.recent_seconds(p_action_name text, p_workflow text) returns double precision[]
 language plpgsql stable set search_path = switchyard, pg_temp
 set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
@@ -49,9 +49,9 @@ end
 $$;
 comment on function switchyard.recent_seconds is 'How long recent executions of that workflow took, in no order; null where none was found.';
 
--- The middle 80 %. What has run for some time is compared with those that took longer. A line moves as it has in the last quarter
--- of an hour. How many leave it in a time varies by the square root of their number, in the past that the rate is taken from as well
--- as in the future; with mixed durations it varies more: by half as much again in the simulation.
+-- The middle 80 %. An action that has been running is compared with those that took longer. The queue is assumed to move as in the last
+-- quarter of an hour. The number of actions that leave it in an interval varies by its square root, both in the past from which the rate is
+-- computed and in the future; with mixed durations it varies more: 1.5 times as much in the simulation.
 create or replace function switchyard.estimated_seconds(
   p_action_name text, p_workflow text, p_elapsed double precision, p_place integer, out low double precision, out high double precision
 ) language plpgsql stable set search_path = switchyard, pg_temp as $$
@@ -92,7 +92,7 @@ end
 $$;
 comment on function switchyard.estimated_seconds is 'Between which times from now it will probably have ended, in 8 of 10 cases; null where nothing is known.';
 
--- Who may hold it: the lock is the claim. pg_locks has it in halves.
+-- The sessions that may hold it: the lock is the claim. pg_locks shows its key in two halves.
 create or replace function switchyard.holder_of(p_lock bigint) returns uuid
 language sql stable set search_path = switchyard, pg_temp as $$
   select coalesce(w.worker_id, '00000000-0000-0000-0000-000000000000')
@@ -105,7 +105,7 @@ language sql stable set search_path = switchyard, pg_temp as $$
 $$;
 comment on function switchyard.holder_of is 'The worker that holds that lock; zeros where it belongs to no worker; null where nobody holds it.';
 
--- The conductors of a name: how many, their slots, the tokens and the breaker of the luckiest of them, as of their last beats.
+-- The conductors of a name: their number and slots, and the best tokens and breaker among them, as of their last heartbeats.
 create or replace function switchyard.served_by(
   p_action_name text, out workers integer, out slots bigint, out tokens double precision, out breaker double precision
 ) language sql stable set search_path = switchyard, pg_temp as $$
@@ -118,8 +118,8 @@ create or replace function switchyard.served_by(
 $$;
 comment on function switchyard.served_by is 'The living conductors of that name.';
 
--- Its place: 1 goes next. What is dispatched stays in the line until its outcome, so the locks tell what is before it. What fell
--- due since the last claim joins the line with the next one. Under limits it is the place in its lane.
+-- Its place in the queue: 1 is next. Dispatched actions stay in the queue until their outcome, so their locks are checked. Actions that fell
+-- due since the last claim join the queue with the next one. With limits it is the place in its lane.
 create or replace function switchyard.place_of(p_action_name text, p_priority smallint, p_uuid uuid, p_most integer) returns integer
 language plpgsql stable set search_path = switchyard, pg_temp set enable_seqscan = off as $$
 declare
@@ -154,7 +154,7 @@ end
 $$;
 comment on function switchyard.place_of is 'How many of that name would be claimed before it, and itself; counted to p_most of each.';
 
--- A flow has limits of its own and takes turns by lane: the first limit that is reached is the reason. Its line is that of its lane.
+-- A flow has its own limits and takes turns by lane: the reason is the first limit that is reached. The queue is that of the lane.
 create or replace function switchyard.why_in_lane(y switchyard.yard, p_most integer, out kind text, out sentence text, out facts jsonb)
 language plpgsql stable set search_path = switchyard, pg_temp as $$
 declare
@@ -200,7 +200,7 @@ end
 $$;
 comment on function switchyard.why_in_lane is 'Why an action of a flow has not been claimed.';
 
--- What its backend last reported of this run.
+-- The last report of its backend about this run.
 create or replace function switchyard.reported(p_uuid uuid, p_run integer) returns jsonb
 language sql stable set search_path = switchyard, pg_temp as $$
   select e.detail from switchyard.event e
