@@ -1,6 +1,6 @@
--- Who calls: the user that is logged in, or whom signalbox answers.
+-- The caller: the user that is logged in, or the one that signalbox acts for.
 
--- Signalbox logs in as one user and names each caller; a name is believed from members of switchyard_client only.
+-- Signalbox logs in as one user and sets the name of each caller; this is accepted from members of switchyard_client only.
 create or replace function switchyard.caller() returns text
 language plpgsql stable as $$
 declare
@@ -14,7 +14,7 @@ end
 $$;
 comment on function switchyard.caller is 'The caller that signalbox names, else the user that is logged in.';
 
--- The role that was set, also inside a function that runs with its owner's rights.
+-- The role that was set, also inside a function that runs with its owner's privileges.
 create or replace function switchyard.sees_all() returns boolean
 language sql stable as $$
   select has_table_privilege(coalesce(nullif(current_setting('role'), 'none'), session_user::text), 'switchyard.action', 'select')

@@ -1,5 +1,5 @@
--- Why actions fail: a failure's error without what differs from one action to the next is its cause. It is stored with
--- the thread when a run ends without success, so that a hundred thousand failures are read as a few causes.
+-- Causes of failures: the cause is the error without the parts that differ between actions. It is stored with
+-- the thread when a run ends without success, so that a hundred thousand failures are shown as a few causes.
 
 -- Only the first thousand characters are read, by expressions without back references, so no error takes long. The first
 -- line says what happened; of a Python traceback it is the last. A status or an exit code remains: it is the cause itself.
@@ -28,7 +28,7 @@ end
 $$;
 comment on function switchyard.cause_of is 'The signature of an error: without numbers, ids, hosts and quoted texts, at most 200 characters.';
 
--- By name first: what is left for the second grouping is a few rows. The example is one look-up for each cause.
+-- Grouped by name first: few rows are left for the second grouping. The example is one lookup for each cause.
 create or replace view switchyard.cause as
 select c.cause, c.count, c.action_names, c.first_at, c.last_at, c.last_hour, c.hour_before,
   case when c.first_at > now() - interval '1 hour' then 'new'

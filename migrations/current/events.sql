@@ -1,4 +1,4 @@
--- What the event of an end says. Here, because views of several files are made of it.
+-- The event of an end. In a separate file, because views of several files use it.
 
 create or replace function switchyard.reused(p_uuid uuid, p_run integer) returns jsonb
 language sql stable security definer set search_path = switchyard, pg_temp as $$

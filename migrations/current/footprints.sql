@@ -1,7 +1,7 @@
 -- Footprints: where the inputs of jobs are, as boxes of longitude and latitude. PostGIS is not needed for that.
 
 -- The trigger of `action` calls it for workflows whose schema has coordinates. The depths bound how often a number is read
--- that is nested in many keys of these names. What is not on Earth (other coordinate systems) is left out. A box whose west
+-- that is nested in many keys of these names. Values outside the range of degrees (other coordinate systems) are left out. A box whose west
 -- is east of its east crosses the antimeridian, as GeoJSON has it: it is two boxes, one that ends at 180 degrees and one
 -- that begins there.
 create or replace function switchyard.footprint_of(document jsonb) returns table (part smallint, area box)
@@ -43,8 +43,8 @@ end
 $$;
 comment on function switchyard.footprint_of is 'One box around all coordinates and bounding boxes of a document; two where it crosses the antimeridian; none where it has none.';
 
--- A box that few footprints touch is answered by the index, however long ago they were submitted. A box that many touch is
--- answered from the newest: as many as are looked at for any other filter. Both read a bounded number of rows.
+-- If few footprints intersect a box, they are found by the index, however old they are. If many do, only the newest are
+-- searched, as many as for any other filter. Both read a bounded number of rows.
 create or replace function switchyard.located(areas box[], after uuid, before uuid, most integer) returns setof uuid
 language plpgsql stable security definer set search_path = switchyard, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off as $$

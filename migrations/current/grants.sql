@@ -1,7 +1,7 @@
--- Six roles without login, each with just what it needs; grant them to the users that programs and people connect as.
--- Applied after all other files. Roles belong to the whole server: another database may have made them, or somebody who
--- may, for a user that migrates needs CREATEROLE only where one is missing. So each role is granted everything by itself:
--- membership of one in another could be granted only by whoever made them.
+-- Six roles without login, each with the minimum of privileges; grant them to the users that programs and people connect as.
+-- Applied after all other files. Roles belong to the whole server: they may have been created for another database, or by an
+-- administrator, because the user that migrates needs CREATEROLE only if one is missing. So all privileges are granted to each role
+-- directly: membership of one role in another could be granted only by their creator.
 do $$
 declare
   role text;
@@ -38,7 +38,7 @@ revoke all on all functions in schema switchyard from public;
 grant usage on schema switchyard to switchyard_admin, switchyard_operator, switchyard_worker, switchyard_submitter,
   switchyard_client, switchyard_reader;
 
--- A reader sees; it changes nothing.
+-- A reader has read access only.
 grant select on all tables in schema switchyard to switchyard_reader, switchyard_worker, switchyard_admin;
 grant select on public.migration to switchyard_reader, switchyard_worker, switchyard_admin;
 grant execute on function switchyard.uuid_floor(timestamptz), switchyard.uuid_lock(uuid), switchyard.verify(), switchyard.verify_flows(), switchyard.rank_of(smallint, uuid, double precision), switchyard.verify_sets(), switchyard.verify_reuse(), switchyard.tally_of(uuid),
@@ -49,15 +49,15 @@ grant execute on function switchyard.uuid_time(uuid), switchyard.is_within_limit
 grant execute on function switchyard.why(uuid), switchyard.why_detail(uuid)
   to switchyard_reader, switchyard_operator, switchyard_worker, switchyard_admin;
 
--- A submitter asks for actions, and sees nothing of others'.
+-- A submitter submits actions, and does not see those of others.
 grant execute on function switchyard.submit(text, jsonb, text, integer, text, text, timestamptz, uuid, jsonb, text, text[], uuid[], text, boolean),
   switchyard.submit_many(jsonb), switchyard.submit_graph(jsonb), switchyard.uuid7(timestamptz) to switchyard_submitter, switchyard_worker, switchyard_admin;
--- All columns but submitted_by, so that nobody submits in another's name.
+-- All columns except submitted_by, so that no user can submit in another's name.
 grant insert (action_uuid, action_type, action_name, workflow, callback, parent_uuid, priority, parameters, callbacks, correlation_id,
   idempotency_key, start_after, lane, tags, after, after_policy, no_cache) on switchyard.action to switchyard_submitter, switchyard_worker, switchyard_admin;
 
--- A worker claims, reports and calls back.
--- All columns but recorded_by, so that nobody reports in another's name.
+-- A worker claims, reports, and inserts callbacks.
+-- All columns except recorded_by, so that no user can report in another's name.
 grant insert (action_uuid, event_time, status, run, attempt, source, error, retry_seconds, detail)
   on switchyard.event to switchyard_worker, switchyard_admin;
 grant insert (kind, subject, actor, reason, detail, needs_review) on switchyard.journal to switchyard_worker, switchyard_admin;
@@ -79,7 +79,7 @@ grant execute on function switchyard.claim(text, integer, uuid[]), switchyard.cl
   switchyard.open_graph(uuid, integer, integer, jsonb),
   switchyard.ensure_partitions(integer, text), switchyard.drop_partition(text) to switchyard_worker, switchyard_admin;
 
--- An administrator decides.
+-- An administrator makes decisions.
 grant execute on function switchyard.retrigger(uuid, text, text, text), switchyard.retrigger_members(uuid, integer, text, text, timestamptz, text),
   switchyard.cancel(uuid, text, text), switchyard.resume(text, text, text), switchyard.dismiss(bigint, text, text),
   switchyard.dismiss_thread(uuid, text, text), switchyard.call_back(uuid, text, text),
@@ -92,8 +92,8 @@ grant execute on function switchyard.start_campaign, switchyard.feed, switchyard
 grant execute on function switchyard.forget_results to switchyard_operator, switchyard_admin;
 grant update on switchyard.partitioning to switchyard_admin;
 
--- A client is a submitter of the HTTP API: it submits in the name that signalbox gives, and sees what it submitted.
--- Granted to signalbox alone, for a member may name anybody.
+-- A client is a submitter of the HTTP API: it submits in the name that signalbox sets, and sees what it submitted.
+-- Granted to signalbox only, because a member may act for any caller.
 grant select on switchyard.visible_action, switchyard.visible_footprint, switchyard.job, switchyard.job_event, switchyard.route to switchyard_client;
 grant execute on function switchyard.caller(), switchyard.sees_all(), switchyard.job_status(switchyard.status, timestamptz),
   switchyard.progress_of(uuid, integer), switchyard.family(uuid, integer), switchyard.graph_of(uuid), switchyard.job_why(uuid), switchyard.job_usual(uuid), switchyard.reused(uuid, integer), switchyard.located(box[], uuid, uuid, integer),
@@ -103,7 +103,7 @@ grant execute on function switchyard.use_token(bytea) to switchyard_client;
 grant execute on function switchyard.execute(text, jsonb, text, text, jsonb, jsonb, text, integer, text, text[], text, boolean, timestamptz, uuid[], text),
   switchyard.execute_job, switchyard.dismiss_job(uuid, text) to switchyard_client, switchyard_operator, switchyard_admin;
 
--- An operator reads everything, submits, and decides about actions and queues.
+-- An operator reads everything, submits, and makes decisions about actions and queues.
 grant select on all tables in schema switchyard to switchyard_operator;
 grant select on public.migration to switchyard_operator;
 grant execute on function switchyard.submit, switchyard.submit_graph(jsonb), switchyard.retrigger_members(uuid, integer, text, text, timestamptz, text), switchyard.tally_of(uuid),

@@ -1,6 +1,6 @@
--- Partitions: made ahead, dropped whole. There is no default partition: a row that fits nowhere is an error at once.
+-- Partitions: created in advance, dropped as a whole. There is no default partition: a row without a partition is an error at once.
 
--- The lock of a row that only the owner and administrators may lock: an advisory lock could be held by anybody.
+-- The lock of a row that only the owner and administrators may lock: an advisory lock could be held by any user.
 create or replace function switchyard.maintenance_lock() returns void
 language plpgsql as $$
 begin
@@ -11,7 +11,7 @@ end
 $$;
 comment on function switchyard.maintenance_lock is 'One instance at a time; never waits.';
 
--- ATTACH takes only SHARE UPDATE EXCLUSIVE on the parent, so writers go on meanwhile; CREATE … PARTITION OF would stop them.
+-- ATTACH takes only SHARE UPDATE EXCLUSIVE on the parent, so writers continue meanwhile; CREATE … PARTITION OF would block them.
 create or replace function switchyard.attach_partition(parent text, suffix text, starts_at timestamptz, ends_at timestamptz)
 returns void language plpgsql as $$
 declare
@@ -29,7 +29,7 @@ end
 $$;
 comment on function switchyard.attach_partition is 'Makes one table''s partition for that stretch.';
 
--- From yesterday on, for ids are made by clocks that may run a little behind, or just before midnight. Every gap is filled:
+-- From yesterday on, because ids are created by clocks that may be slightly slow, or just before midnight. Every gap is filled:
 -- one in the middle may be left by a clock that was wrong for a while, and today's partition must not wait for it.
 create or replace function switchyard.ensure_partitions(days_ahead integer default 7, partition_interval text default null)
 returns setof switchyard.partition_span language plpgsql security definer
@@ -65,8 +65,8 @@ end
 $$;
 comment on function switchyard.ensure_partitions is 'Makes the partitions that are missing from yesterday to days_ahead from now; returns those it made.';
 
--- Under the thread partition's lock nobody can open a thread, so what the check sees still holds when it is dropped; at
--- repeatable read it would see what was before the lock.
+-- Under the thread partition's lock no thread can be opened, so the result of the check is still valid when it is dropped; at
+-- repeatable read the check would see the state before the lock.
 create or replace function switchyard.drop_partition(suffix text) returns text
 language plpgsql security definer
 set search_path = switchyard, pg_temp set lock_timeout = '100ms' as $$

@@ -1,4 +1,4 @@
--- What people look at.
+-- Views for people.
 create or replace view switchyard.unserved as
 select n.action_name, count(*) as waiting, min(switchyard.uuid_time(y.action_uuid)) as oldest
 from switchyard.waiting_names() as n (action_name) join switchyard.yard y using (action_name)
@@ -50,7 +50,7 @@ from switchyard.yard y left join switchyard.paused p using (action_name)
 group by y.action_name, y.status, p.paused_at;
 comment on view switchyard.queue is 'What has not ended, by action name and status: how many, since when, how many could be claimed now.';
 
--- Anybody may submit under thousands of names: pages and metrics must not grow with them.
+-- A submitter may use thousands of names: pages and metrics must not grow with them.
 create or replace view switchyard.queue_shown as
 with q as materialized (select * from switchyard.queue), names as (
   select q.action_name from q group by q.action_name
