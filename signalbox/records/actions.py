@@ -20,19 +20,19 @@ class Action(Record):
     workflow: str | None = None
     """The workflow that it runs."""
     callback: str | None = None
-    """The callback definition that made it."""
+    """The callback definition that created it."""
     parent_uuid: UUID | None = None
-    """The action whose end made it."""
+    """The action whose end created it."""
     priority: int
-    """Smaller goes first."""
+    """The priority; smaller values go first."""
     lane: str | None = None
-    """Whom it belongs to."""
+    """Its lane."""
     tags: list[str] | None = None
-    """Words to find it by."""
+    """Its tags."""
     submitted_by: str
     """Who submitted it."""
     correlation_id: str | None = None
-    """Goes along into every log line, message and webhook."""
+    """The correlation id, which is part of every log line, message and webhook."""
     status: str
     """Its status."""
     run: int
@@ -46,9 +46,9 @@ class Action(Record):
     last_update: datetime
     """When it last changed."""
     error: str | None = None
-    """What went wrong last."""
+    """Its last error."""
     note: str | None = None
-    """One line for people."""
+    """A summary in one line."""
     needs_review: bool
     """Whether it is in the inbox."""
 
@@ -57,6 +57,6 @@ class ActionList(Record):
     """Actions, the newest first."""
 
     actions: list[Action]
-    """This page of them."""
+    """The items of this page."""
     links: list[Link]
-    """This page, and the next where there is one."""
+    """Links to this page, and to the next if there is one."""

@@ -9,15 +9,15 @@ class Stored(Record):
     """A file of the run."""
 
     name: str
-    """Below the folder of the run."""
+    """The path in the folder of the run."""
     size: int | None
     """In bytes."""
     path: str | None
-    """Where it can be read; None for what is for the programs alone."""
+    """The address; None for internal files."""
 
 
 class Exchange(Record):
-    """An HTTP request of a callback and its answer, as the transcript has them."""
+    """An HTTP request of a callback and its response, from the transcript."""
 
     action: str
     """The callback that sent it."""
@@ -26,12 +26,12 @@ class Exchange(Record):
 
 
 class Archive(Record):
-    """Results, files, the end of the log, and what callbacks sent."""
+    """Results, files, the end of the log, and the HTTP exchanges of callbacks."""
 
     run: int
-    """The run that it is of."""
+    """The run."""
     summary: dict[str, Any]
-    """What the output adds up."""
+    """The summary of the output."""
     features: list[dict[str, Any]]
     """The first features of the output."""
     files: list[Stored]
@@ -41,4 +41,4 @@ class Archive(Record):
     exchanges: list[Exchange]
     """The latest transcripts of callbacks, those without success first."""
     problem: str | None
-    """Why something is missing, where the store could not be read."""
+    """The reason if something is missing because the store could not be read."""

@@ -10,13 +10,13 @@ class Record(BaseModel):
 
 
 class Link(Record):
-    """A link, as OGC API has it."""
+    """A link, as defined by OGC API."""
 
     href: str
-    """Where it leads."""
+    """The address."""
     rel: str
-    """What it is to this document."""
+    """The relation to this document."""
     type: str | None = None
-    """The media type there."""
+    """The media type of the target."""
     title: str | None = None
-    """For people."""
+    """The title."""

@@ -13,26 +13,26 @@ Cause = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 
 class Campaign(Record):
-    """One campaign, and how far it is."""
+    """A campaign and its progress."""
 
     name: str
     """Its name."""
     action_uuid: UUID
-    """The action that is the whole of it."""
+    """The action that represents the whole."""
     workflow: str | None = None
     """The workflow that runs over its items."""
     action_name: str
     """The action name that runs it."""
     status: str
-    """PENDING while it goes on, or its end."""
+    """PENDING while it is open, or its end."""
     source: Any
-    """Where its items come from."""
+    """The source of its items."""
     in_flight: int
-    """How many of its items are open at most."""
+    """The maximum number of open items."""
     priority: int
-    """Smaller goes first."""
+    """The priority; smaller values go first."""
     lane: str | None = None
-    """Whom it belongs to."""
+    """Its lane."""
     items: int
     """How many items were read so far."""
     complete: bool
@@ -46,11 +46,11 @@ class Campaign(Record):
     unsuccessful: int
     """How many ended without success."""
     repeated: int
-    """How many items had an id that was there already."""
+    """How many items had an id that was read before."""
     rejected: int
     """How many items could not be used."""
     source_error: str | None = None
-    """Why the source cannot be read further."""
+    """The reason why the source cannot be read further."""
     started_by: str
     """Who started it."""
     created_at: datetime
@@ -62,17 +62,17 @@ class Campaign(Record):
     paused_by: str | None = None
     """Who paused it."""
     paused_because: str | None = None
-    """Why."""
+    """The reason."""
     note: str | None = None
-    """One line for people."""
+    """A summary in one line."""
     per_second: float
     """How many ended per second within the last minutes."""
     last_progress: datetime | None = None
     """When an item was last submitted or ended."""
     seconds_left: float | None = None
-    """How long the rest takes at that rate."""
+    """The time that the remaining items take at that rate."""
     stuck: bool | None = None
-    """Whether nothing of it has moved for an hour."""
+    """Whether no item was submitted or ended for an hour."""
 
 
 class CampaignList(Record):
@@ -88,7 +88,7 @@ class Failure(Record):
     """A cause for which items ended without success."""
 
     cause: str | None = None
-    """The error without what differs between items."""
+    """The error without the parts that differ between items."""
     failures: int
     """How many items have it."""
     example: UUID
@@ -103,17 +103,17 @@ class FailureList(Record):
 
 
 class OfCause(Record):
-    """Which failures."""
+    """A filter of failures."""
 
     cause: Cause | None = None
     """Only those with this cause."""
 
 
 class CampaignRetrigger(Reason):
-    """A retrigger of what ended without success, if it is as much as was shown."""
+    """A retrigger of the items that ended without success, if their number is the expected one."""
 
     expected: Annotated[int, Field(ge=0, le=1_000_000_000)]
-    """How many items without success the caller was shown; nothing is done where the number has changed."""
+    """The number of items without success that the caller was shown; nothing is done if it has changed."""
     cause: Cause | None = None
     """Only items that failed for this cause, as `/failures` lists it."""
 

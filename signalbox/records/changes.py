@@ -8,21 +8,21 @@ from signalbox.records.base import Record
 
 
 class Reason(Record):
-    """Why something is changed; who changes it is the caller."""
+    """The reason of a change; its actor is the caller."""
 
     reason: Annotated[str, Field(min_length=1, max_length=1000)]
-    """Why; it is recorded."""
+    """The reason; it is recorded."""
 
 
 class Again(Reason):
-    """Why something runs again, and from where."""
+    """The reason of a retrigger, and where the new run begins."""
 
     resume_from: Literal["start", "failed"] = "failed"
-    """`failed` continues with what failed, where the backend can; `start` repeats everything."""
+    """`failed` continues from the failed steps, if the backend can; `start` repeats everything."""
 
 
 class Changed(Record):
     """Whether something changed."""
 
     changed: bool
-    """False where it was so already."""
+    """False if there was nothing to change."""

@@ -11,7 +11,7 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 
 
 class Chosen(Record):
-    """Which actions: those that match all that is given."""
+    """A filter of actions: those that match all given fields."""
 
     name: Text | None = None
     """The action name."""
@@ -24,76 +24,76 @@ class Chosen(Record):
     correlation_id: Text | None = None
     """The correlation id."""
     jobs: Annotated[list[UUID], Field(max_length=10_000)] | None = None
-    """These."""
+    """The ids of the actions."""
 
 
 class BulkRequest(Record):
-    """A decision about all actions that a filter chooses, if they are as many as were shown."""
+    """A decision about all actions that match a filter, if their number is the expected one."""
 
     filter: Chosen
-    """Which actions; at least one field."""
+    """The filter; at least one field."""
     expected: Annotated[int, Field(ge=0, le=1_000_000)]
-    """How many the caller was shown; nothing is done where the number has changed."""
+    """The number that the caller was shown; nothing is done if it has changed."""
     reason: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
-    """Why; it is recorded."""
+    """The reason; it is recorded."""
 
 
 class BulkRetrigger(BulkRequest):
-    """A retrigger of all that a filter chooses."""
+    """A retrigger of all actions that match a filter."""
 
     resume_from: Literal["start", "failed"] = "failed"
-    """`failed` continues with what failed, where the backend can; `start` repeats everything."""
+    """`failed` continues from the failed steps, if the backend can; `start` repeats everything."""
 
 
 class Computed(Record):
-    """Which results that are reused: those that match all that is given."""
+    """A filter of reusable results: those that match all given fields."""
 
     workflow: Text | None = None
-    """Of this workflow."""
+    """The workflow."""
     version: Text | None = None
-    """Of this version."""
+    """The version of the computation."""
     action: UUID | None = None
-    """Of this action, or the one that it reused."""
+    """The action that computed or reused the result."""
     before: AwareDatetime | None = None
-    """Of what ended before this time."""
+    """Only results of actions that ended before this time."""
 
 
 class Forget(Record):
-    """A decision to reuse results no more, if they are as many as were shown."""
+    """A decision to reuse results no longer, if their number is the expected one."""
 
     filter: Computed
-    """Which results; at least one field."""
+    """The filter; at least one field."""
     expected: Annotated[int, Field(ge=0, le=1_000_000_000)]
-    """How many the caller was shown; nothing is done where the number has changed."""
+    """The number that the caller was shown; nothing is done if it has changed."""
     reason: Annotated[str, StringConstraints(min_length=1, max_length=1000)]
-    """Why; it is recorded."""
+    """The reason; it is recorded."""
 
 
 class Forgotten(Record):
-    """How many results are not reused any more."""
+    """How many results are no longer reused."""
 
     forgotten: int
     """Their number."""
 
 
 class Refused(Record):
-    """An action that a decision does not apply to any more."""
+    """An action that a decision no longer applies to."""
 
     action_uuid: UUID
     """The action."""
     detail: str
-    """Why."""
+    """The reason."""
 
 
 class Done(Record):
-    """What became of the actions."""
+    """The results of a decision."""
 
     matched: int
-    """How many were chosen."""
+    """The number of actions that matched."""
     done: int
-    """For how many it was done."""
+    """The number of actions that were changed."""
     refused: list[Refused]
-    """The others; at most 100."""
+    """The actions that were refused; at most 100."""
 
 
 class Retriggered(Record):
@@ -107,7 +107,7 @@ class Found(Record):
     """A cause of failures."""
 
     cause: str
-    """The error without what differs between actions."""
+    """The error without the parts that differ between actions."""
     count: int
     """How many actions of the inbox have it."""
     action_names: list[str]
@@ -123,7 +123,7 @@ class Found(Record):
     trend: str
     """new, growing, steady, shrinking or quiet."""
     example: UUID
-    """The youngest of them."""
+    """The newest of them."""
     error: str | None = None
     """Its error."""
 

@@ -35,14 +35,14 @@ class _Asked(BaseModel):
 
 
 class Output(_Asked):
-    """How one output is wanted."""
+    """How an output is requested."""
 
     transmissionMode: Literal["value", "reference"] = "value"  # noqa: N815
     """By value or by reference."""
 
 
 class Subscriber(_Asked):
-    """Whom to call when the job has ended."""
+    """The addresses to call when the job has ended."""
 
     successUri: Uri  # noqa: N815
     """Called when it succeeded."""
@@ -53,24 +53,24 @@ class Subscriber(_Asked):
 
 
 class Options(_Asked):
-    """What Switchyard takes beyond the standard."""
+    """Options of Switchyard beyond the standard."""
 
     priority: Annotated[int, Field(ge=-32768, le=32767)] = 100
-    """Smaller goes first."""
+    """The priority; smaller values go first."""
     lane: Label | None = None
-    """Whom it belongs to."""
+    """Its lane."""
     tags: Annotated[list[Label], Field(max_length=20)] | None = None
-    """Words to find it by."""
+    """Its tags."""
     correlation_id: Annotated[str, StringConstraints(min_length=1, max_length=500)] | None = None
-    """Goes along into every log line, message and webhook."""
+    """The correlation id, which is part of every log line, message and webhook."""
     no_cache: bool = False
     """Compute it even if a result could be reused, and do not let others reuse this one."""
     start_after: AwareDatetime | None = None
-    """Not before this time."""
+    """The job does not start before this time."""
     after: Annotated[list[UUID], Field(max_length=MOST_AFTER)] | None = None
     """Jobs that must have ended before it starts."""
     after_policy: Literal["successful", "ended"] | None = None
-    """Whether those must be successful (the default), else this one is dismissed; or only ended."""
+    """Whether those must be successful (the default; otherwise this job is dismissed) or only ended."""
     callbacks: Annotated[list[dict[str, Any]], Field(max_length=100)] | None = None
     """Callbacks of this job alone, shaped like those of the configuration; only to actions that it allows."""
 
@@ -85,12 +85,12 @@ class Execute(_Asked):
     """The request to execute a process."""
 
     inputs: Annotated[dict[str, Any], BeforeValidator(_from_form)] = Field(default_factory=dict)
-    """By name: a value, `{"value": …}`, or a link, which is passed on to the workflow as it is."""
+    """By name: a value, `{"value": …}`, or a link, which is passed to the workflow unchanged."""
     outputs: dict[str, Output] | None = None
-    """The outputs that are wanted; without it, all."""
+    """The requested outputs; all by default."""
     response: Literal["raw", "document"] | None = None
     """How results are sent: raw (the default) is each output as it is, document all of them as JSON."""
     subscriber: Subscriber | None = None
-    """Whom to call when the job has ended."""
+    """The addresses to call when the job has ended."""
     switchyard: Options = Field(default_factory=Options)
-    """What Switchyard takes beyond the standard."""
+    """Options of Switchyard beyond the standard."""

@@ -1,4 +1,4 @@
-"""The graph that a job is the whole or a step of."""
+"""The graph that a job represents or belongs to."""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,7 +16,7 @@ class Step(Record):
     action_name: str
     """The action name that runs it."""
     workflow: str | None = None
-    """The workflow that it runs, where it is a job."""
+    """The workflow that it runs, if it is a job."""
     after: list[str]
     """The names of the steps that it waits for."""
     status: str
@@ -26,7 +26,7 @@ class Step(Record):
     attempt: int
     """Its attempt."""
     error: str | None = None
-    """What went wrong last."""
+    """Its last error."""
     started_at: datetime | None = None
     """When its run started."""
     ended_at: datetime | None = None
@@ -34,9 +34,9 @@ class Step(Record):
 
 
 class Graph(Record):
-    """The steps of the graph that a job is the whole or a step of; none where it is in no graph."""
+    """The steps of the graph that a job represents or belongs to; none if it is not part of a graph."""
 
     whole: UUID | None = None
-    """The action that is the whole of it."""
+    """The action that represents the whole."""
     steps: list[Step]
     """In an order in which they may run."""

@@ -10,7 +10,7 @@ JobState = Literal["accepted", "running", "successful", "failed", "dismissed"]
 
 
 class Reused(Record):
-    """Where a result comes from that was not computed again."""
+    """The origin of a reused result."""
 
     action: UUID
     """The job that computed it."""
@@ -19,7 +19,7 @@ class Reused(Record):
 
 
 class Details(Record):
-    """What Switchyard knows of a job beyond the standard."""
+    """Details of a job beyond the standard."""
 
     status: str
     """PENDING, QUEUED, RUNNING, BACKOFF or an end."""
@@ -30,36 +30,36 @@ class Details(Record):
     attempt: int
     """Dispatches within the run."""
     priority: int
-    """Smaller goes first."""
+    """The priority; smaller values go first."""
     note: str | None = None
-    """One line for people."""
+    """A summary in one line."""
     error: str | None = None
-    """What went wrong last."""
+    """Its last error."""
     correlation_id: str | None = None
-    """Goes along into every log line, message and webhook."""
+    """The correlation id, which is part of every log line, message and webhook."""
     needs_review: bool = False
     """Whether it is in the inbox."""
     lane: str | None = None
-    """Whom it belongs to."""
+    """Its lane."""
     tags: list[str] | None = None
-    """Words to find it by."""
+    """Its tags."""
     submitted_by: str
     """Who submitted it."""
     next_attempt_after: datetime | None = None
-    """Not before this time."""
+    """The next attempt does not start before this time."""
     start_after: datetime | None = None
-    """Not before this time, as it was submitted."""
+    """The job does not start before this time."""
     reused: Reused | None = None
-    """Whose result it has, where it was not computed again."""
+    """The origin of its result, if it was reused."""
 
 
 class Usual(Record):
-    """How long 8 of 10 recent jobs of the same process took; nothing where too few are known."""
+    """How long 8 of 10 recent jobs of the same process took; empty if there are too few."""
 
     low_seconds: float | None = None
-    """The shorter end, from dispatch to end in seconds."""
+    """The lower bound, from dispatch to end in seconds."""
     high_seconds: float | None = None
-    """The longer end."""
+    """The upper bound."""
 
 
 class Job(Record):
@@ -68,7 +68,7 @@ class Job(Record):
     jobID: str  # noqa: N815 - the standard's name
     """The job's id."""
     id: str
-    """The same, as the draft of version 2.0 has it."""
+    """The same, as named in the draft of version 2.0."""
     processID: str  # noqa: N815
     """The process, which is a workflow."""
     type: Literal["process"] = "process"
@@ -76,9 +76,9 @@ class Job(Record):
     processingEntityType: Literal["process"] = "process"  # noqa: N815
     """Always process."""
     status: JobState
-    """In the words of the standard."""
+    """The status as defined by the standard."""
     message: str | None = None
-    """One line for people."""
+    """A summary in one line."""
     created: datetime
     """When it was submitted."""
     started: datetime | None = None
@@ -90,22 +90,22 @@ class Job(Record):
     progress: int | None = None
     """0 to 100."""
     bbox: list[float] | None = None
-    """Where its inputs are: west, south, east, north; in lists only."""
+    """The bounding box of its inputs: west, south, east, north; in lists only."""
     links: list[Link]
-    """Where to go on."""
+    """Links."""
     switchyard: Details
-    """What Switchyard knows beyond the standard."""
+    """Details beyond the standard."""
 
 
 class JobList(Record):
     """Jobs, the newest first."""
 
     jobs: list[Job]
-    """This page of them."""
+    """The items of this page."""
     links: list[Link]
-    """This page, and the next where there is one."""
+    """Links to this page, and to the next if there is one."""
     lookedBackTo: datetime | None = None  # noqa: N815
-    """Jobs older than this were not looked at for this page; the next page goes on there."""
+    """Jobs older than this were not searched for this page; the next page continues there."""
 
 
 class Event(Record):
@@ -114,7 +114,7 @@ class Event(Record):
     event_id: int
     """Its number."""
     event_time: datetime
-    """When."""
+    """The time."""
     status: str
     """The status that it reports; INFO changes nothing."""
     run: int | None = None
@@ -122,39 +122,39 @@ class Event(Record):
     attempt: int | None = None
     """The attempt it belongs to."""
     source: str | None = None
-    """Who reports it."""
+    """The program or person that reported it."""
     error: str | None = None
-    """What went wrong."""
+    """The error."""
     retry_seconds: float | None = None
     """With BACKOFF: how long until it is due again."""
     detail: Any = None
-    """What else is known."""
+    """Further details."""
     ignored: bool
-    """It came too late or twice and changed nothing."""
+    """Whether it was late or a duplicate, and changed nothing."""
 
 
 class EventList(Record):
     """The events of a job, oldest first."""
 
     events: list[Event]
-    """This page of them."""
+    """The items of this page."""
     links: list[Link]
-    """This page, and the next where there is one."""
+    """Links to this page, and to the next if there is one."""
 
 
 class Relative(Record):
-    """An action that followed from another."""
+    """An action of the tree of callbacks."""
 
     action_uuid: UUID
     """Its id."""
     parent_uuid: UUID | None = None
-    """The action whose end made it."""
+    """The action whose end created it."""
     action_name: str
     """The action name that runs it."""
     workflow: str | None = None
     """The workflow that it runs."""
     callback: str | None = None
-    """The callback definition that made it."""
+    """The callback definition that created it."""
     depth: int
     """0 for the job itself."""
     status: str
@@ -164,7 +164,7 @@ class Relative(Record):
     attempt: int
     """Its attempt."""
     error: str | None = None
-    """What went wrong last."""
+    """Its last error."""
     created_at: datetime
     """When it was created."""
     ended_at: datetime | None = None
@@ -172,7 +172,7 @@ class Relative(Record):
 
 
 class Family(Record):
-    """A job and all that followed from it, parents before children."""
+    """A job and all its callbacks, parents before children."""
 
     actions: list[Relative]
     """At most 1,000."""
@@ -184,35 +184,35 @@ class Why(Record):
     kind: str
     """What it waits for, in one word."""
     sentence: str
-    """The same for people, with an estimate where there is one."""
+    """A sentence, with an estimate if there is one."""
     detail: dict[str, Any]
     """The facts behind the sentence."""
 
 
 class Inputs(Record):
-    """What a job was given."""
+    """The inputs of a job."""
 
     inputs: dict[str, Any]
     """By name."""
 
 
 class Provenance(Record):
-    """How the results of a job came about, as PROV-JSON."""
+    """The provenance of the results of a job, as PROV-JSON."""
 
     prefix: dict[str, str]
     """The namespaces."""
     entity: dict[str, dict[str, Any]]
-    """What was used and made."""
+    """The inputs and outputs."""
     activity: dict[str, dict[str, Any]]
     """The run."""
     agent: dict[str, dict[str, Any]]
-    """Who asked for it."""
+    """The caller that submitted it."""
     used: dict[str, dict[str, Any]]
-    """What the run read."""
+    """The inputs that the run read."""
     wasGeneratedBy: dict[str, dict[str, Any]]  # noqa: N815
-    """What the run wrote."""
+    """The outputs that the run wrote."""
     wasAssociatedWith: dict[str, dict[str, Any]]  # noqa: N815
-    """Whom the run belongs to."""
+    """The association of the run with its submitter."""
 
 
 class File(Record):
@@ -221,7 +221,7 @@ class File(Record):
     name: str
     """Its name."""
     href: str
-    """Where it can be read."""
+    """The address."""
     sha256: str | None = None
     """The hash of its content, as the workflow reported it."""
 

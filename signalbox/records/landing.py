@@ -4,11 +4,11 @@ from signalbox.records.base import Link, Record
 
 
 class Landing(Record):
-    """What this server is, and where to go on."""
+    """The server's name, description and links."""
 
     title: str
     """The name of the service."""
     description: str
-    """What it is for."""
+    """The description of the service."""
     links: list[Link]
-    """Where to go on."""
+    """Links."""

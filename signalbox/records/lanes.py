@@ -6,34 +6,34 @@ from signalbox.records.base import Record
 
 
 class Lane(Record):
-    """Whose work it is, and what holds it back."""
+    """A lane, its open actions and its limits."""
 
     action_name: str
     """The action name whose limits apply."""
     workflow: str | None = None
-    """The workflow, where its executions at the backend are limited."""
+    """The workflow, if its executions at the backend are limited."""
     lane: str | None = None
-    """The lane; none is a lane like any other."""
+    """The lane; null is the lane without a name."""
     open: int
-    """What has not ended."""
+    """The number of open actions."""
     in_flight: int
-    """What counts against the limit now."""
+    """The number of actions that count against the limit."""
     max_in_flight: int | None = None
     """The limit per lane."""
     rate: float | None = None
     """The rate per lane, in actions per second."""
     breaker: float | None = None
-    """The part of the rate that the lane's breaker lets through."""
+    """The fraction of the rate that the lane's breaker allows."""
     weight: float
-    """Its share beside other lanes."""
+    """Its weight relative to other lanes."""
     state: str
-    """What it does, or what holds it back."""
+    """Its state, or the limit that holds it back."""
     waiting_since: datetime | None = None
     """Since when it is held back."""
 
 
 class LaneList(Record):
-    """The lanes that have anything open."""
+    """The lanes with open actions."""
 
     lanes: list[Lane]
     """At most 500, those that wait longest first."""

@@ -23,31 +23,31 @@ class QueueState(Record):
 
 
 class Pause(Record):
-    """Who paused an action name."""
+    """The pause of an action name."""
 
     since: datetime
     """Since when."""
     actor: str
-    """Who."""
+    """The actor."""
     reason: str
-    """Why."""
+    """The reason."""
 
 
 class Queue(Record):
-    """What has not ended of one action name."""
+    """The open actions of one action name."""
 
     name: str
     """The action name."""
     depth: int
-    """All that has not ended."""
+    """The number of open actions."""
     paused: Pause | None = None
-    """Who paused it, where somebody did."""
+    """The pause, if it is paused."""
     states: list[QueueState]
     """By status."""
 
 
 class QueueList(Record):
-    """What has not ended, by action name."""
+    """The open actions, by action name."""
 
     queues: list[Queue]
     """In the order of their names."""
@@ -61,9 +61,9 @@ class Worker(Record):
     kind: str
     """conductor, caboose or assessment."""
     action_name: str | None = None
-    """What it serves."""
+    """The action name that it serves."""
     host: str
-    """Where it runs."""
+    """The host that it runs on."""
     zone: str | None = None
     """The zone of that host."""
     pid: int | None = None
@@ -77,9 +77,9 @@ class Worker(Record):
     state: str
     """running, lost or ended."""
     done: int
-    """How many it ended with success."""
+    """How many actions it ended with success."""
     failed: int
-    """How many it ended without."""
+    """How many actions it ended without success."""
     rate: float
     """Actions per second since it started."""
     detail: dict[str, Any]
@@ -87,25 +87,25 @@ class Worker(Record):
 
 
 class WorkerList(Record):
-    """The workers that have not ended in order."""
+    """The workers, except those that were shut down in order."""
 
     workers: list[Worker]
     """The running ones first."""
 
 
 class InboxEntry(Record):
-    """Something that waits for a decision."""
+    """An entry that waits for a decision."""
 
     since: datetime
     """Since when."""
     kind: str
-    """thread for an action, else the kind of the journal's entry."""
+    """thread for an action, otherwise the kind of the journal entry."""
     action_uuid: UUID | None = None
-    """The action, where it is one."""
+    """The action, if it is one."""
     entry_id: int | None = None
-    """The journal's entry, where it is one."""
+    """The journal entry, if it is one."""
     subject: str | None = None
-    """What it is about."""
+    """Its subject."""
     status: str | None = None
     """The action's status."""
     run: int | None = None
@@ -113,13 +113,13 @@ class InboxEntry(Record):
     attempt: int | None = None
     """The action's attempt."""
     error: str | None = None
-    """What went wrong."""
+    """The error."""
     note: str | None = None
-    """One line for people."""
+    """A summary in one line."""
 
 
 class Inbox(Record):
-    """What waits for a decision, oldest first."""
+    """The entries that wait for a decision, oldest first."""
 
     entries: list[InboxEntry]
     """The oldest of them."""
@@ -128,30 +128,30 @@ class Inbox(Record):
 
 
 class JournalEntry(Record):
-    """Something that happened and belongs to no single action."""
+    """An event that does not belong to a single action."""
 
     entry_id: int
     """Its number."""
     entry_time: datetime
-    """When."""
+    """The time."""
     kind: str
     """pause, resume, …"""
     subject: str
-    """What it is about."""
+    """Its subject."""
     actor: str | None = None
-    """Who."""
+    """The actor."""
     reason: str | None = None
-    """Why."""
+    """The reason."""
     detail: Any = None
-    """What else is known."""
+    """Further details."""
     needs_review: bool
     """Whether it is in the inbox."""
 
 
 class Journal(Record):
-    """What happened, the newest first."""
+    """The entries of the journal, the newest first."""
 
     entries: list[JournalEntry]
-    """This page of them."""
+    """The items of this page."""
     links: list[Link]
-    """The next page, where there is one."""
+    """A link to the next page, if there is one."""

@@ -15,15 +15,15 @@ class ProcessSummary(Record):
     version: str
     """Its version."""
     title: str
-    """Its name for people."""
+    """Its title."""
     description: str | None = None
-    """What it does."""
+    """Its description."""
     jobControlOptions: list[Literal["async-execute", "sync-execute", "dismiss"]]  # noqa: N815
     """How it can be executed."""
     outputTransmission: list[Literal["value", "reference"]]  # noqa: N815
     """How results can be requested."""
     links: list[Link]
-    """Where to go on."""
+    """Links."""
 
 
 class ProcessList(Record):
@@ -32,18 +32,18 @@ class ProcessList(Record):
     processes: list[ProcessSummary]
     """In the order of their names."""
     links: list[Link]
-    """This list, and the next page where there is one."""
+    """Links to this list, and to the next page if there is one."""
 
 
 class InputDescription(Record):
     """An input of a process."""
 
     title: str
-    """Its name for people."""
+    """Its title."""
     description: str | None = None
-    """What it is."""
+    """Its description."""
     minOccurs: int  # noqa: N815
-    """0 where it can be left out."""
+    """0 if it is optional."""
     maxOccurs: int = 1  # noqa: N815
     """Always 1: a list is one value."""
     json_schema: Any = Field(alias="schema")
@@ -54,9 +54,9 @@ class OutputDescription(Record):
     """An output of a process."""
 
     title: str
-    """Its name for people."""
+    """Its title."""
     description: str | None = None
-    """What it is."""
+    """Its description."""
     json_schema: Any = Field(alias="schema")
     """The JSON Schema that it meets."""
 

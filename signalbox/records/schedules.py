@@ -7,7 +7,7 @@ from signalbox.records.base import Record
 
 
 class Tick(Record):
-    """What became of one time of a schedule."""
+    """The outcome of one tick of a schedule."""
 
     tick_at: datetime
     """The time."""
@@ -29,15 +29,15 @@ class Schedule(Record):
     workflow: str | None = None
     """The workflow that it submits."""
     words: str
-    """When it fires, in words."""
+    """Its times, in words."""
     cron: str | None = None
-    """When it fires, as cron."""
+    """Its times, as a cron expression."""
     timezone: str
     """The zone of its times."""
     overlap: str
-    """What happens while the one before has not ended: skip, allow, queue or replace."""
+    """How a tick is handled while the previous action is open: skip, allow, queue or replace."""
     catch_up: str
-    """What happens to missed times: none, last or all."""
+    """Which missed ticks fire: none, last or all."""
     next_at: datetime | None = None
     """The next time; none while it is paused or has ended."""
     following: list[datetime]
@@ -47,7 +47,7 @@ class Schedule(Record):
     paused_by: str | None = None
     """Who paused it."""
     paused_because: str | None = None
-    """Why."""
+    """The reason."""
     open: int
     """How many of its actions have not ended."""
     missed: int
@@ -55,9 +55,9 @@ class Schedule(Record):
     fired: int
     """How many times it fired."""
     skipped: int
-    """How many times were skipped because the action before had not ended."""
+    """How many ticks were skipped because the previous action had not ended."""
     queued: int
-    """How many times wait for the action before."""
+    """How many ticks wait for the previous action."""
     last_at: datetime | None = None
     """The last time that was handled."""
     revision: int
@@ -67,7 +67,7 @@ class Schedule(Record):
 
 
 class Triggered(Record):
-    """What was submitted."""
+    """The submitted action."""
 
     action_uuid: UUID
     """The action."""

@@ -15,7 +15,7 @@ from switchyard.ledger.queries import query as named
 
 
 class ActionQuery(Record):
-    """Which actions."""
+    """A filter of actions."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
     """How many at most."""

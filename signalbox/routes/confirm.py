@@ -22,14 +22,14 @@ AGAIN = "The next run starts with the same parameters. What ran before stays in 
 
 
 class Selection(Record):
-    """Which actions: those ticked on a page, or all that match."""
+    """A selection of actions: those ticked on a page, or all that match."""
 
     id: Annotated[
         list[UUID],
         BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
         Field(max_length=1000),
     ] = []  # noqa: RUF012 - pydantic copies it
-    """These."""
+    """The ids of the actions."""
     cause: Text | None = None
     """All of this cause."""
     name: Text | None = None
@@ -67,7 +67,7 @@ async def confirm_pause(call: Call, name: str) -> Confirmation:
 
 @get("/queues/{name:path}/resume", Role.OPERATOR, template="confirm")
 async def confirm_resume(call: Call, name: str) -> Confirmation:
-    """What a resume of this action name would let go on."""
+    """What a resume of this action name would continue."""
     return Confirmation(
         title=f"Resume {name}",
         text="What waits under this action name is claimed again, by priority and then by age.",

@@ -24,7 +24,7 @@ MOST = 1000
 
 
 class EventQuery(Record):
-    """Which events."""
+    """A filter of events."""
 
     limit: Annotated[int, Field(ge=1, le=MOST)] = MOST
     """How many at most."""
@@ -48,7 +48,7 @@ async def events(call: Call, job: UUID, query: EventQuery) -> EventList:
 
 @get("/jobs/{job}/family", *BOTH)
 async def family(call: Call, job: UUID) -> Family:
-    """The job and all that followed from it, parents before children."""
+    """The job and all its callbacks, parents before children."""
     await known_job(call, job)
     rows = await call.rows(named("signalbox", "family"), {"action": job, "limit": MOST})
     return Family(actions=[Relative(**row) for row in rows])
@@ -56,7 +56,7 @@ async def family(call: Call, job: UUID) -> Family:
 
 @get("/jobs/{job}/graph", *BOTH)
 async def graph(call: Call, job: UUID) -> Graph:
-    """The steps of the graph that the job is the whole or a step of."""
+    """The steps of the graph that the job represents or belongs to."""
     await known_job(call, job)
     rows = await call.rows(named("signalbox", "graph"), {"job": job})
     whole = {row.pop("whole") for row in rows}
@@ -88,7 +88,7 @@ async def usual(call: Call, job: UUID) -> Usual:
 
 @get("/jobs/{job}/inputs", *BOTH)
 async def inputs(call: Call, job: UUID) -> Inputs | Later:
-    """What the job was given."""
+    """The inputs of the job."""
     await known_job(call, job)
     row = await call.row(named("signalbox", "inputs"), {"job": job})
     parameters = row["parameters"] if row is not None else {}
@@ -99,7 +99,7 @@ async def inputs(call: Call, job: UUID) -> Inputs | Later:
 
 @get("/jobs/{job}/prov", *BOTH)
 async def prov(call: Call, job: UUID) -> Provenance:
-    """How the results came about, as PROV-JSON."""
+    """The provenance of the results, as PROV-JSON."""
     row = await known_job(call, job)
     places = output_places(row)
     run, given, made = f"sy:{places.folder}", f"sy:{places.input}", f"sy:{places.output}"

@@ -16,7 +16,7 @@ async def livez(call: Call) -> Response:
 
 @get("/readyz", media="application/json")
 async def readyz(call: Call) -> Response:
-    """Whether the database answers; 503 where it does not."""
+    """Whether the database answers; 503 if it does not."""
     state = await call.site.database.ready()
     body = {"ready": state is True, "checks": {"database": state}}
     return JSONResponse(body, 200 if state is True else 503, headers={"Cache-Control": "no-store"})

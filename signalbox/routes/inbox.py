@@ -12,7 +12,7 @@ CAUSES = 100
 
 @get("/inbox", Role.READER, template="inbox", parts=("causes",))
 async def inbox(call: Call) -> Inbox:
-    """What waits for a decision, oldest first."""
+    """The entries that wait for a decision, oldest first."""
     rows = await call.rows(named("look", "inbox"), {"limit": MOST + 1})
     entries = [InboxEntry(**{key: row[key] for key in InboxEntry.model_fields}) for row in rows[:MOST]]
     return Inbox(entries=entries, more=len(rows) > MOST)

@@ -37,7 +37,7 @@ Box = Annotated[list[Degrees], BeforeValidator(_separate), Field(min_length=4, m
 
 
 class JobQuery(Record):
-    """Which jobs."""
+    """A filter of jobs."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
     """How many at most."""

@@ -12,7 +12,7 @@ from switchyard.ledger.queries import query as named
 
 
 class JournalQuery(Record):
-    """Which entries."""
+    """A filter of entries."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 50
     """How many at most."""
@@ -22,7 +22,7 @@ class JournalQuery(Record):
 
 @get("/journal", Role.READER, template="journal")
 async def journal(call: Call, query: JournalQuery) -> Journal:
-    """What happened that belongs to no single action, the newest first."""
+    """Events that do not belong to a single action, the newest first."""
     rows = await call.rows(named("signalbox", "journal"), {"before": query.before, "limit": query.limit + 1})
     entries = [JournalEntry(**row) for row in rows[: query.limit]]
     links = [call.link("/journal", "self")]

@@ -21,7 +21,7 @@ CLASSES = ("core", "ogc-process-description", "json", "html", "oas30", "job-list
 
 @get("/", Role.READER, Role.SUBMITTER, template="overview", parts=("queues", "workers", "inbox", "jobs"))
 async def landing(call: Call) -> Landing:
-    """What this server is, and where to go on."""
+    """The server's name, description and links."""
     links = [
         call.link("/?f=json", "self"),
         call.link("/?f=html", "alternate", "text/html"),

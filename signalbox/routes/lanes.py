@@ -10,7 +10,7 @@ MOST = 500
 
 @get("/lanes", Role.READER)
 async def lanes(call: Call) -> LaneList:
-    """The lanes of action names with limits that have anything open."""
+    """The lanes with open actions, of action names with limits."""
     values = {"name": None, "all": False, "limit": MOST + 1}
     rows = await call.rows(named("look", "lanes"), values)
     found = [Lane(**{key: row[key] for key in Lane.model_fields}) for row in rows[:MOST]]

@@ -12,7 +12,7 @@ from signalbox.records.base import Record
 
 
 class Login(Record):
-    """What a login needs."""
+    """The fields of a login."""
 
     token: Annotated[str, StringConstraints(min_length=1, max_length=10_000, strip_whitespace=True)]
     """A token of `switchyard token add`, or a JWT of the configured issuer."""

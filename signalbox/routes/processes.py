@@ -23,7 +23,7 @@ WHOLE = "output"  # the one output of a process without an output schema: all of
 
 
 class ProcessQuery(Record):
-    """Which processes."""
+    """A filter of processes."""
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
     """How many at most."""

@@ -12,7 +12,7 @@ from switchyard.ledger.queries import query as named
 
 @get("/queues", Role.READER, template="queues", parts=("workers", "lanes"))
 async def queues(call: Call) -> QueueList:
-    """What has not ended, by action name; the first 500 names, those that conductors serve first."""
+    """The open actions, by action name; the first 500 names, those that conductors serve first."""
     rows = await call.rows(named("look", "queue"))
     paused = {row["action_name"]: _pause(row) for row in await call.rows(named("look", "paused"))}
     found = {name: list(states) for name, states in groupby(rows, key=lambda row: str(row["action_name"]))}

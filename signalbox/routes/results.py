@@ -100,7 +100,7 @@ async def job_file(call: Call, job: UUID, name: str) -> Response | Later:
 
 @get("/jobs/{job}/log", *BOTH, media="text/plain")
 async def log(call: Call, job: UUID) -> Response | Later:
-    """The output of the workflow, where its backend has it; whole or a range of it."""
+    """The log of the workflow, if its backend provides it; whole or a range of it."""
     row = await known_job(call, job)
     return Later(partial(files.send, call.site.store, output_places(row).log, call.request))
 

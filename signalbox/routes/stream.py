@@ -15,7 +15,7 @@ from signalbox.records.base import Record
 
 
 class StreamQuery(Record):
-    """What to watch."""
+    """The page to follow."""
 
     path: Annotated[str, StringConstraints(pattern="^/[^/]?", max_length=2000)] = "/"
     """Path and query of a page, like /jobs?status=running."""
