@@ -29,9 +29,11 @@ from assessment.intake.upload import nutrient_sites
 from switchyard.errors import BadInput
 from tests.unit.assessment.hostile import FILES
 reader = Reader()
-for name in json.loads(sys.argv[2]):
+for number, name in enumerate(json.loads(sys.argv[2])):
+    folder = Path(sys.argv[1], str(number))
+    folder.mkdir()
     try:
-        nutrient_sites(FILES[name][0](Path(sys.argv[1])), None, reader)
+        nutrient_sites(FILES[name][0](folder), None, reader)
     except BadInput:
         pass
 reader.close()
