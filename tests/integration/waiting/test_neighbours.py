@@ -20,6 +20,7 @@ pytestmark = pytest.mark.database
 
 BLOCKED = 12
 PROMISED = 0.25  # for each lock that something waits for
+TIMEOUT = 4  # seconds for a statement; in the product it is longer
 LOOKS: tuple[LiteralString, ...] = (
     "select settled, busy from switchyard.settle_waiting()",
     "select settled, busy from switchyard.submit_items()",
@@ -44,7 +45,7 @@ def passes(connection: Connection, count: int = 3) -> float:
 def conductor(database: Database) -> Iterator[Connection]:
     with database.connect() as connection:
         connection.execute("select set_config('lock_timeout', %s, false)", [LOCK_TIMEOUT])
-        connection.execute("set statement_timeout = '1s'")
+        connection.execute("select set_config('statement_timeout', %s, false)", [f"{TIMEOUT}s"])
         yield connection
 
 
@@ -137,7 +138,7 @@ def test_what_takes_for_ever_is_set_aside_and_the_others_go_on(database: Databas
             campaigns.feed(connection, uuid, campaigns.items(range(3)))
         with conductor(database) as settles:
             passes(settles, 1)
-            assert passes(settles, 1) < 5 * PROMISED, "it is set aside"
+            assert passes(settles, 1) < TIMEOUT, "it is set aside"
         assert all(len(campaigns.members(database, uuid)) == 3 for uuid in others)
         assert campaigns.members(database, cursed) == []
         assert campaigns.row(database, "heavy")["source_error"].endswith("due to statement timeout")
@@ -163,7 +164,7 @@ def test_an_end_that_takes_for_ever_is_set_aside(database: Database, kind: str) 
         connection.execute("insert into public.cursed values (%s)", [first])
         with conductor(database) as settles:
             passes(settles, 2)
-            assert passes(settles, 1) < 5 * PROMISED, "it is set aside"
+            assert passes(settles, 1) < TIMEOUT, "it is set aside"
         assert moved(database, second)
         assert not moved(database, first)
         assert database.execute("select kind, subject from switchyard.inbox where kind = 'join'") == [
