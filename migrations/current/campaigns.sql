@@ -133,12 +133,12 @@ declare
   taken uuid[];
 begin
   with next as (
-    select i.id, i.parameters, i.place, switchyard.uuid7() as action_uuid from switchyard.campaign_item i
+    select i.set_uuid, i.id, i.parameters, i.place, switchyard.uuid7() as action_uuid from switchyard.campaign_item i
     where i.set_uuid = c.action_uuid and i.action_uuid is null and (only_id is null or i.id = only_id)
     order by i.place limit room for update skip locked
   ), noted as (
     update switchyard.campaign_item i set action_uuid = n.action_uuid, parameters = null
-    from next n where i.set_uuid = c.action_uuid and i.id = n.id
+    from next n where (i.set_uuid, i.id) = (n.set_uuid, n.id) -- not the set by c: it would be read whole for each item
   ), made as (
     insert into switchyard.action (action_uuid, action_name, action_type, workflow, parameters, priority, lane, member_of, correlation_id, submitted_by)
     select n.action_uuid, c.action_name, case when c.workflow is null then 'callback' else 'workflow' end, c.workflow, c.parameters || n.parameters,
@@ -200,8 +200,10 @@ $$;
 comment on function switchyard.submit_next is 'Submits as many items of one campaign as there is room for, or seals it; how many.';
 
 -- An error of one campaign is rolled back alone, and the campaign is set aside, as in settle_waiting.
+-- Plans are pinned: a session makes them when it has no items yet, and keeps them when there are a million.
 create or replace function switchyard.submit_items(p_limit integer default 500, out settled integer, out busy integer)
-language plpgsql security definer set search_path = switchyard, pg_temp as $$
+language plpgsql security definer set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan
+set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
   c switchyard.campaign;
   singly boolean;

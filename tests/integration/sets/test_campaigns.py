@@ -1,6 +1,7 @@
 """Campaigns in SQL: fed once, submitted as there is room, one end, decisions about the whole."""
 
 import json
+import time
 
 import psycopg
 import pytest
@@ -65,6 +66,28 @@ def test_the_rate_of_the_last_five_minutes_and_the_time_that_is_left(database: D
     assert pace["seconds_left"] == pytest.approx(70 / pace["per_second"])
     database.execute("update switchyard.tally set at = at - interval '6 minutes'")
     assert (row(database)["per_second"], row(database)["seconds_left"]) == (0, None)
+
+
+def test_a_batch_of_items_costs_the_same_however_many_wait(database: Database) -> None:
+    """A session plans its statements while the campaign has no items, and keeps the plans."""
+
+    def seconds() -> float:
+        """The fastest of three batches."""
+        taken = []
+        for _ in range(3):
+            began = time.monotonic()
+            connection.execute("select switchyard.submit_items(200)")
+            taken.append(time.monotonic() - began)
+        return min(taken)
+
+    with database.connect() as connection:
+        campaign = start(connection, in_flight=5000)
+        seconds(), seconds(), seconds()  # Postgres keeps a plan from the sixth execution on
+        feed(connection, campaign, items(range(1000)), last=False)
+        beside_few = seconds()
+        for page in range(1, 4):
+            feed(connection, campaign, items(range(page * 10_000, (page + 1) * 10_000)), page, last=False)
+        assert seconds() < 3 * beside_few
 
 
 def test_a_page_counts_once_whichever_conductor_submits_it(database: Database) -> None:
