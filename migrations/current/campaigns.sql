@@ -203,7 +203,7 @@ comment on function switchyard.submit_next is 'Submits as many items of one camp
 -- Plans are pinned: a session makes them when it has no items yet, and keeps them when there are a million.
 create or replace function switchyard.submit_items(p_limit integer default 500, out settled integer, out busy integer)
 language plpgsql security definer set search_path = switchyard, pg_temp set plan_cache_mode = force_generic_plan
-set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
   c switchyard.campaign;
   singly boolean;
