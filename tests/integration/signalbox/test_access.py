@@ -301,18 +301,23 @@ def issuer() -> Iterator[Issuer]:
     issuer.server.server_close()
 
 
-async def test_jwts_of_the_issuer_are_accepted_also_after_a_rotation(
-    connect: Connect, issuer: Issuer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+async def trusting(connect: Connect, issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> httpx.AsyncClient:
+    """A client of a site that accepts JWTs of the issuer, and reads its keys again at once."""
     monkeypatch.setattr("signalbox.access.jwt.AGAIN", 0.0)
     settings = {"issuer": "https://issuer.example", "audience": "switchyard", "roles": {"ops": "operator"},
                 "jwks": f"http://127.0.0.1:{issuer.server.server_port}/keys"}  # fmt: skip
-    client = await connect(access={"jwt": settings})
-    assert (await client.get("/queues", headers=issuer.token())).status_code == 200
+    return await connect(access={"jwt": settings})
+
+
+async def test_jwts_of_the_issuer_are_accepted_also_after_a_rotation(
+    trusting: httpx.AsyncClient, issuer: Issuer
+) -> None:
+    assert (await trusting.get("/queues", headers=issuer.token())).status_code == 200
     issuer.rotate("two")
-    assert (await client.get("/queues", headers=issuer.token("two"))).status_code == 200
+    assert (await trusting.get("/queues", headers=issuer.token("two"))).status_code == 200
     before = issuer.fetched
-    assert (await client.get("/queues", headers=issuer.token("two"))).status_code == 200
+    assert (await trusting.get("/queues", headers=issuer.token("two"))).status_code == 200
     assert issuer.fetched == before
     past = datetime.now(UTC) - timedelta(hours=1)
     unsigned = jwt.encode({"sub": "ann", "roles": ["ops"]}, "", "none", headers={"kid": "one"})
@@ -320,23 +325,19 @@ async def test_jwts_of_the_issuer_are_accepted_also_after_a_rotation(
         issuer.token("unknown"), issuer.token(iss="https://evil.example"), issuer.token(aud="other"), issuer.token(exp=past),
         issuer.token(roles=["guests"]), issuer.token(sub=7), issuer.token(sub="\ud800"), issuer.token(sub="a\0b"), {"Authorization": f"Bearer {unsigned}"}, {"Authorization": "Bearer x.y.z"},
     ):  # fmt: skip
-        assert (await client.get("/queues", headers=headers)).status_code == 401
+        assert (await trusting.get("/queues", headers=headers)).status_code == 401
 
 
 @pytest.mark.parametrize("document", [[], "x", None, {"keys": 5}, {"keys": [1]}])
 async def test_keys_that_cannot_be_read_leave_those_that_are_known(
-    connect: Connect, issuer: Issuer, monkeypatch: pytest.MonkeyPatch, document: Any
+    trusting: httpx.AsyncClient, issuer: Issuer, monkeypatch: pytest.MonkeyPatch, document: Any
 ) -> None:
-    monkeypatch.setattr("signalbox.access.jwt.AGAIN", 0.0)
-    settings = {"issuer": "https://issuer.example", "audience": "switchyard", "roles": {"ops": "operator"},
-                "jwks": f"http://127.0.0.1:{issuer.server.server_port}/keys"}  # fmt: skip
-    client = await connect(access={"jwt": settings})
-    assert (await client.get("/queues", headers=issuer.token())).status_code == 200
+    assert (await trusting.get("/queues", headers=issuer.token())).status_code == 200
     monkeypatch.setattr(issuer, "document", lambda: document)
     before = issuer.fetched
-    assert (await client.get("/queues", headers=issuer.token("unknown"))).status_code == 401
+    assert (await trusting.get("/queues", headers=issuer.token("unknown"))).status_code == 401
     assert issuer.fetched == before + 1
-    assert (await client.get("/queues", headers=issuer.token())).status_code == 200
+    assert (await trusting.get("/queues", headers=issuer.token())).status_code == 200
 
 
 def test_a_role_includes_what_it_must() -> None:
