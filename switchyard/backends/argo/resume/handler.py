@@ -118,13 +118,20 @@ class ArgoResumeHandler:
         return Success({"workflow": call.workflow, "nodes": keys})
 
     async def _missing(self, call: Call, error: RefusedError) -> Outcome:
-        """The archive of a workflow that was deleted shows whether an earlier delivery has woken its node."""
+        """A workflow that was deleted may have ended because an earlier delivery woke its node."""
         try:
-            archived = json.loads(
-                await self._threads.run(self._context.store.get, call.archive, limit=LARGEST)
-            )
-            if awake(archived, call.selector):
-                return Success({"workflow": call.workflow, "found": "awake already, in its archive"})
+            woken = await self._woken_before(call)
+        except StoreError as unread:
+            return Retry(f"the archive of the workflow cannot be read: {unread}", sent=False)
+        if woken:
+            return Success({"workflow": call.workflow, "found": "awake already, in its archive"})
+        return Failed(f"there is nothing to wake: {error.message}", {"status": error.status})
+
+    async def _woken_before(self, call: Call) -> bool:
+        """Whether the archive shows it; one that is missing or makes no sense shows nothing."""
+        try:
+            content = await self._threads.run(self._context.store.get, call.archive, limit=LARGEST)
+            return awake(json.loads(content), call.selector)
         except (
             StoreMissing,
             StoreTooLarge,
@@ -134,10 +141,7 @@ class ArgoResumeHandler:
             AttributeError,
             RecursionError,
         ):
-            pass  # no evidence of an earlier delivery
-        except StoreError as unread:
-            return Retry(f"the archive of the workflow cannot be read: {unread}", sent=False)
-        return Failed(f"there is nothing to wake: {error.message}", {"status": error.status})
+            return False
 
 
 def _no_node_waits(workflow: Mapping[str, Any], call: Call) -> Outcome:
