@@ -1,10 +1,10 @@
 """HTTP/1.1 by uvicorn, with heads of a bounded size: uvicorn's own parser does not limit headers."""
 
-import json
-from http import HTTPStatus
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from signalbox.problem import HttpProblem
 
 MOST = 200
 LARGEST = 64 * 1024
@@ -68,13 +68,7 @@ class BoundedHeads(HttpToolsProtocol):
         detail = (
             f"at most {MOST} headers and {LARGEST} bytes of them" if status == 431 else "this is not HTTP/1.1"
         )
-        problem = {
-            "type": "about:blank",
-            "title": HTTPStatus(status).phrase,
-            "status": status,
-            "detail": detail,
-        }
-        content = json.dumps(problem).encode()
+        content = HttpProblem(status, detail).problem.model_dump_json(exclude_none=True).encode()
         head = b"content-type: application/problem+json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n"
         self.transport.write(STATUS_LINE[status] + head % len(content) + content)
         if self.cycle is None or self.cycle.response_complete:
